@@ -1,0 +1,18 @@
+package reduce
+
+import "unsafe"
+
+// Slices sets dst[i] = a[i] op b[i]; see Into, whose preconditions are counted in elements here.
+func Slices[T Number](op Op, dst, a, b []T) {
+	Into(KindOf[T](), op, bytes(dst), bytes(a), bytes(b))
+}
+
+// bytes views a slice of numbers as the bytes it is made of.
+func bytes[T Number](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
+}
+
+// elements views bytes as the whole numbers of type T in them. Precondition: s is aligned for T.
+func elements[T Number](s []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s))), len(s)/int(unsafe.Sizeof(*new(T))))
+}
