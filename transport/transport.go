@@ -9,7 +9,8 @@
 // built above it.
 //
 // Goroutine safety: every method of every interface here may be called from any
-// goroutine. [Endpoint.Poll] is the exception: one caller at a time.
+// goroutine. [Endpoint.Poll] is the exception: one caller at a time. What several
+// goroutines send on one Conn arrives in some order that keeps each one's own.
 package transport
 
 import (
@@ -35,8 +36,16 @@ var (
 	ErrPeerFailed = errors.New("peer failed")
 )
 
-// MaxMessage is the longest message, in bytes, that every Conn accepts in Send.
-const MaxMessage = 4096
+const (
+	// MaxMessage is the longest message, in bytes, that every Conn accepts in Send.
+	MaxMessage = 4096
+	// MinCredit is the number of messages, of any length, that a Conn accepts
+	// before it may block although the peer never polls.
+	MinCredit = 8
+	// MinOutstanding is the number of operations with an OpID that an Endpoint
+	// accepts before it may block although its rank never polls.
+	MinOutstanding = 256
+)
 
 // A Provider makes endpoints of one kind.
 type Provider interface {
@@ -50,22 +59,31 @@ type Provider interface {
 type Config struct {
 	Rank, Size int
 	// Segment returns this process's mapping of a segment: its own ones and, for
-	// the ranks of its host, those of peers. The mapping stays until the endpoint
-	// is closed. An error wraps ErrKey when the rank never published the key.
+	// the ranks of its host, those of peers. The mapping stays until Close of the
+	// endpoint has returned. An error wraps ErrKey when the rank never published
+	// the key.
 	Segment func(rank int, key uint64) ([]byte, error)
-	// Scratch returns zeroed memory of this rank that peers can reach by the
-	// returned Remote: message rings live there.
+	// Scratch returns zeroed memory of this rank, aligned to 64 bytes, that the
+	// ranks of its host find at the returned place: its Key and Offset are those of
+	// a segment, as Segment takes them, and not of a Region. It stays until Close
+	// of the endpoint has returned.
 	Scratch func(bytes int) ([]byte, Remote, error)
-	// Ring wakes a rank that sleeps, after something was left for it. It is cheap
-	// when the rank is awake.
+	// Ring wakes a rank that sleeps, after something was left for it: whatever
+	// makes a Poll worth while or a Wait ready rings, also this rank's own bell. It
+	// is cheap when the rank is awake.
 	Ring func(rank int)
 	// Wait blocks until ready returns true. It returns an error when ctx ends or
-	// when the peer it waits for has failed (wrapping ErrPeerFailed).
+	// when the peer it waits for has failed (wrapping ErrPeerFailed). A transport
+	// blocks nowhere else, and holds no lock that Poll or another operation needs
+	// while it does: Wait may poll the endpoint itself. ready is cheap and may be
+	// called from any goroutine.
 	Wait func(ctx context.Context, peer int, ready func() bool) error
 }
 
 // Remote names memory of some rank: Len bytes at Offset in its region Key. It
-// is plain data and travels in messages.
+// is plain data and travels in messages. The key was chosen by that rank's
+// endpoint when the region was registered and means something to that endpoint
+// and those that dialled it only.
 type Remote struct {
 	Key         uint64
 	Offset, Len int64
@@ -80,7 +98,10 @@ func (r Remote) Slice(offset, length int64) (Remote, error) {
 	return Remote{Key: r.Key, Offset: r.Offset + offset, Len: length}, nil
 }
 
-// A Region is registered memory. Its Remote is valid at every peer until Close.
+// A Region is registered memory. Its Remote is valid at every peer until Close;
+// operations that a peer begins after Close has returned end with ErrKey.
+// Operations under way at that moment may still take effect, so the owner of the
+// memory gives it to somebody else only when the peers are known to have finished.
 type Region interface {
 	Remote() Remote
 	Close() error
@@ -90,15 +111,20 @@ type Region interface {
 // no completion.
 type OpID uint64
 
-// A Completion reports, once, that an operation with an OpID has ended, or that
-// a message has arrived.
+// A Completion reports, once, one of three things:
+//
+//   - an operation with an OpID has ended: Op is not 0. Completions come in any
+//     order, also that of a Flush and of the operations before it;
+//   - a message has arrived: Message is not nil, even when its length is 0;
+//   - nothing more will arrive from Rank: Op is 0, Message nil and Err says why.
 type Completion struct {
 	Op   OpID
 	Rank int // the peer
 	// Err is nil when the operation took effect at the peer.
 	Err error
 	// Message is set for an arrived message and for nothing else. It aliases the
-	// receive buffer and is valid until the next Poll.
+	// receive buffer and is valid until the next Poll or Close. The receiver does
+	// not write to it.
 	Message []byte
 }
 
@@ -108,50 +134,78 @@ type Endpoint interface {
 	// at most 256 bytes long.
 	Addr() []byte
 	// Register makes mem, memory of this rank's arena that begins at offset in the
-	// segment key, accessible to peers.
+	// segment key, accessible to peers. The Region's Remote has a key of its own,
+	// Offset 0 and Len len(mem), which may be 0.
 	Register(key uint64, offset int64, mem []byte) (Region, error)
-	// Dial returns the connection to a peer. Dialling a rank again returns a
-	// connection with the same ordering guarantees.
+	// Dial returns the connection to a peer, or to the rank itself. Dialling a rank
+	// again returns a connection with the same ordering guarantees: the two are
+	// ordered as one.
 	Dial(ctx context.Context, rank int, addr []byte) (Conn, error)
 	// Poll fills done with what has completed or arrived since the last call, over
-	// every connection, and returns how many entries it filled. It never blocks and
-	// never allocates.
+	// every connection, and returns how many entries it filled; what does not fit
+	// comes with the next call. Its error means that the endpoint itself can no
+	// longer be used, ErrClosed after Close. It never waits for a peer, and allocates
+	// nothing; setting up what a peer's very first message needs is excepted.
+	//
+	// Buffers of messages go back to their senders with the Poll after the one that
+	// delivered them. A rank that is about to sleep polls until nothing comes;
+	// otherwise a sender may wait for a buffer that nobody looks at any more.
 	Poll(done []Completion) (int, error)
-	// Close ends every connection. Operations in flight end with ErrClosed.
+	// Close ends every connection. Operations in flight, blocked ones included, end
+	// with ErrClosed, and the memory of Segment and Scratch is not touched any more
+	// once it has returned. Peers' later operations end with ErrClosed. Closing again
+	// does nothing.
 	Close() error
 }
 
 // A Conn carries operations from this rank, the origin, to one target.
 //
 // Put, Get, the atomics and Send block only for credit and end with an error
-// when the peer fails or the endpoint closes. The src of a Put and a Send may be
-// reused when the call returns; the dst of a Get must not be touched before the
-// operation completed.
+// when the peer fails or the endpoint closes. Credit comes back when the peer
+// polls (Send) or this rank does (operations with an OpID): while a call is
+// blocked somebody must go on polling, another goroutine or Config.Wait. The src
+// of a Put and a Send may be reused when the call returns; the dst of a Get and
+// the old of an atomic must not be touched before the operation completed.
+//
+// One-sided operations (all but Send) complete whatever the target's program
+// does: it need not poll.
+//
+// Errors: a call that returns an error had no effect and gets no completion. An
+// operation that fails later says so in its completion, and with OpID 0 in the
+// completion of the next Flush on the Conn. A refused operation (ErrRange,
+// ErrKey, ErrAlign, ErrTooLong) leaves the connection usable.
 //
 // Ordering: a Send is delivered behind every earlier Put on the same Conn, and
 // messages arrive in the order of the Sends. Nothing else is ordered before a
 // Flush.
 type Conn interface {
+	// Put copies src to dst. ErrRange when src is longer than dst.Len; a shorter one
+	// leaves the rest of dst alone.
 	Put(dst Remote, src []byte, op OpID) error
+	// Get fills dst from src. ErrRange when dst is longer than src.Len.
 	Get(dst []byte, src Remote, op OpID) error
-	// FetchAdd adds delta to the 8-byte word at dst and stores the word's earlier
-	// value in *old.
+	// FetchAdd adds delta to the 8-byte word at dst, in the target's byte order, and
+	// stores the word's earlier value in *old; nil: nobody wants it. ErrAlign when
+	// the word is not aligned at the target.
 	FetchAdd(dst Remote, delta uint64, old *uint64, op OpID) error
 	// CompareSwap stores new in the 8-byte word at dst if it holds expect, and the
-	// word's earlier value in *old.
+	// word's earlier value in *old; nil: nobody wants it.
 	CompareSwap(dst Remote, expect, new uint64, old *uint64, op OpID) error
-	// Send delivers a small message to the peer's Poll.
+	// Send delivers a small message to the peer's Poll. ErrTooLong past MaxMessage.
 	Send(msg []byte) error
-	// Flush reports op when every earlier operation on this Conn has taken effect at
-	// the peer.
+	// Flush reports op when every earlier Put, Get and atomic on this Conn has taken
+	// effect at the peer.
 	Flush(op OpID) error
+	// Close ends this Conn: later and blocked calls on it end with ErrClosed. Other
+	// connections to the same rank stay.
 	Close() error
 }
 
 // A Mapper is an Endpoint that can place a peer's memory in this process's
 // address space; loads, stores and CPU atomics then reach it directly.
 type Mapper interface {
-	// Map returns the memory that r names at the given rank. false: it cannot be
-	// mapped, use the Conn.
+	// Map returns the memory that r names at the given rank, which has been dialled.
+	// false: it cannot be mapped, use the Conn. The memory may be used until Close of
+	// the endpoint; Map does not see a later Close of the region.
 	Map(rank int, r Remote) ([]byte, bool)
 }
