@@ -1,0 +1,199 @@
+package group
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/golaunch/golaunch/runtime/job"
+	"github.com/golaunch/golaunch/runtime/waiting"
+)
+
+// A Group is one member's view of a group.
+type Group struct {
+	what    string // for errors: `communicator "world"`, `window "halo"`
+	me      int
+	ranks   []int // member -> rank of the job
+	mem     *job.Memory
+	waiter  *waiting.Waiter
+	area    []byte
+	slots   [2][]slot // by parity, then member
+	round   uint64
+	head    uint64 // of the round: what every member's head should be
+	counts  bool   // arrivals are counted: ranks share cores
+	missing round
+}
+
+// Config is what New needs to know.
+type Config struct {
+	What   string // the communicator or window, for errors
+	Area   []byte // Size(len(Ranks)) bytes, zeroed when the group was made, 128-byte aligned
+	Me     int    // index of this member in Ranks
+	Ranks  []int  // the members, as ranks of the job
+	Memory *job.Memory
+	Waiter *waiting.Waiter
+}
+
+// New returns this member's view of the group in cfg.Area. Every member calls it
+// with the same area and ranks.
+func New(cfg Config) (*Group, error) {
+	n := len(cfg.Ranks)
+	if len(cfg.Area) < Size(n) || !aligned(cfg.Area) {
+		return nil, fmt.Errorf("%s: %d bytes of shared memory, want %d, aligned to %d", cfg.What, len(cfg.Area), Size(n), lineSize)
+	}
+	g := &Group{
+		what: cfg.What, me: cfg.Me, ranks: cfg.Ranks, mem: cfg.Memory, waiter: cfg.Waiter,
+		area: cfg.Area, counts: !cfg.Waiter.Spins(),
+	}
+	for parity := range g.slots {
+		g.slots[parity] = make([]slot, n)
+		for member := range n {
+			g.slots[parity][member] = slotOf(cfg.Area, n, member, parity)
+		}
+	}
+	g.missing.group = g
+	return g, nil
+}
+
+// Size is the number of members.
+func (g *Group) Size() int { return len(g.ranks) }
+
+// Me is this member's index.
+func (g *Group) Me() int { return g.me }
+
+// Rank translates a member's index to its rank in the job.
+func (g *Group) Rank(member int) int { return g.ranks[member] }
+
+// Publish enters the next round with a signature of the operation and a payload
+// of at most MaxPayload bytes. It does not wait.
+func (g *Group) Publish(signature uint32, payload []byte) {
+	g.round++
+	g.head = g.round<<32 | uint64(signature)
+	s := &g.slots[g.round&1][g.me]
+	copy(s.payload, payload)
+	waiting.Published()
+	s.head.Store(g.head)
+	g.arrive()
+}
+
+// Room is where the payload of the next Publish goes: a caller may write there
+// and publish nil, which saves a copy.
+func (g *Group) Room() []byte { return g.slots[(g.round+1)&1][g.me].payload }
+
+// arrive wakes who may be waiting for this member.
+func (g *Group) arrive() {
+	if g.counts && wordAt(g.area, arrivalsAt).Add(1) != g.round*uint64(len(g.ranks)) {
+		return // another arrives later, and wakes them all
+	}
+	for member, rank := range g.ranks {
+		if member != g.me {
+			g.mem.Ring(rank)
+		}
+	}
+}
+
+// Payload is what a member published in the current round, all MaxPayload bytes
+// of its slot. It is valid after WaitAll and until this member's next Publish.
+func (g *Group) Payload(member int) []byte { return g.slots[g.round&1][member].payload }
+
+// firstLooks is how often WaitAll looks at a head before it asks the waiter for
+// help: about as long as a cache line takes to come over.
+const firstLooks = 200
+
+// WaitAll returns nil when every member has published in the current round with
+// the same signature. Otherwise the error is a *MismatchError, a
+// *job.RankFailedError, a *BrokenError or the cause of ctx's end, and the group
+// should be broken by the caller.
+func (g *Group) WaitAll(ctx context.Context) error {
+	slots := g.slots[g.round&1]
+	for member := range slots {
+		head := slots[member].head
+		for range firstLooks {
+			if head.Load() == g.head {
+				break
+			}
+			if !g.waiter.Spins() {
+				break
+			}
+		}
+		if head.Load() != g.head {
+			return g.waitSlowly(ctx)
+		}
+	}
+	waiting.Synchronize()
+	return nil
+}
+
+func (g *Group) waitSlowly(ctx context.Context) error {
+	g.missing.first = 0
+	if err := g.waiter.Until(ctx, &g.missing); err != nil {
+		return err
+	}
+	return g.compare()
+}
+
+// compare looks for a member that believes in another operation.
+func (g *Group) compare() error {
+	for member, s := range g.slots[g.round&1] {
+		if head := s.head.Load(); head != g.head {
+			return &MismatchError{Member: member, Mine: uint32(g.head), Theirs: uint32(head)}
+		}
+	}
+	return nil
+}
+
+// round is the condition that everybody has entered the current round.
+type round struct {
+	group *Group
+	first int // members before this one have
+}
+
+func (c *round) Ready() bool {
+	g := c.group
+	slots := g.slots[g.round&1]
+	if g.counts && wordAt(g.area, arrivalsAt).Load() < g.round*uint64(len(slots)) {
+		return false
+	}
+	for c.first < len(slots) {
+		if !g.entered(slots[c.first]) {
+			return false
+		}
+		c.first++
+	}
+	return true
+}
+
+// entered compares 32 bits: a slot cannot be 2^32 rounds old.
+func (g *Group) entered(s slot) bool { return uint32(s.head.Load()>>32) == uint32(g.round) }
+
+func (c *round) Err() error {
+	g := c.group
+	for member, s := range g.slots[g.round&1] {
+		if g.entered(s) {
+			continue
+		}
+		if err := g.mem.Failure(g.ranks[member]); err != nil {
+			return err
+		}
+	}
+	return g.Broken()
+}
+
+// Err returns why nothing can be expected of member any more: it failed, or the
+// group is broken. Conditions of waits on one member use it.
+func (g *Group) Err(member int) error {
+	if err := g.mem.Failure(g.ranks[member]); err != nil {
+		return err
+	}
+	return g.Broken()
+}
+
+// Notice is a member's word: zero until its owner stores something there for the
+// others to find. Whoever stores rings those who may wait for it.
+func (g *Group) Notice(member int) *atomic.Uint64 { return wordAt(g.area, noticesAt+8*member) }
+
+// Until waits for c with this rank's waiter.
+func (g *Group) Until(ctx context.Context, c waiting.Condition) error { return g.waiter.Until(ctx, c) }
+
+// Ring wakes a member after something was stored for it.
+func (g *Group) Ring(member int) { g.mem.Ring(g.ranks[member]) }

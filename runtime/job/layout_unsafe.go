@@ -1,0 +1,66 @@
+package job
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// The layout of the memory, in order:
+//
+//	header           one page
+//	line 0 … size-1  128 bytes each, so that no two ranks share a cache line
+//	                 nor a pair of lines that the prefetcher fetches together
+//	extra            from the next page on
+const (
+	pageSize      = 4096
+	lineSize      = 128
+	magic         = 0x30626f6a_686c6f67 // "golhjob0", little-endian
+	layoutVersion = 1
+)
+
+// header describes the memory. Everything before changes is written by Create
+// before any other process can see it and never again.
+type header struct {
+	magic   uint64
+	layout  uint32
+	size    uint32
+	cores   uint32
+	_       uint32
+	extra   uint64
+	_       [96]byte // changes is polled: it has a pair of cache lines of its own
+	changes atomic.Uint32
+}
+
+// A line is one rank's. The first half is read by every peer after each thing it
+// publishes and written only when the rank goes to sleep or is woken; the second
+// is written at the rank's rare events.
+type line struct {
+	bell   atomic.Uint32 // the futex word
+	asleep atomic.Uint32 // 1 while the rank may be in futex_wait
+	_      [56]byte
+
+	state    atomic.Uint32
+	code     atomic.Int32
+	reserved atomic.Int64 // bytes the rank is about to populate
+	_        [48]byte
+}
+
+// The conversions below are right because the memory is mapped from a page
+// boundary, is long enough for the table (Create makes it so, Map checks it) and
+// stays mapped until Close, and because header and line hold no Go pointers.
+// Other processes rely on the sizes: these arrays do not compile when they change.
+var (
+	_ = [1]struct{}{}[unsafe.Sizeof(line{})-lineSize]
+	_ = [1]struct{}{}[unsafe.Offsetof(header{}.changes)-128]
+)
+
+func headerOf(mem []byte) *header { return (*header)(unsafe.Pointer(unsafe.SliceData(mem))) }
+
+func lineOf(mem []byte, rank int) *line {
+	return (*line)(unsafe.Pointer(&mem[pageSize+rank*lineSize]))
+}
+
+// extraOffset is where the extra bytes begin: a page boundary.
+func extraOffset(size int) int {
+	return (pageSize + size*lineSize + pageSize - 1) / pageSize * pageSize
+}

@@ -1,0 +1,162 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// MaxRanks is the largest number of ranks one host's memory can describe.
+const MaxRanks = 1 << 16
+
+// Options of Create.
+type Options struct {
+	// Cores is how many cores the ranks of this host may use together. Ranks spin
+	// only when there is one for each of them.
+	Cores int
+	// Extra is how many bytes to keep behind the table, zeroed, page-aligned.
+	Extra int
+	// InProcess says that every rank is a goroutine of this process. They then
+	// sleep on channels instead of a futex, which would hold a thread each.
+	InProcess bool
+}
+
+// Memory is the mapped memory of a job on one host.
+type Memory struct {
+	file *os.File
+	mem  []byte
+	size int
+	// bells is nil when ranks are processes.
+	bells []chan struct{}
+}
+
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+// Create makes the memory of a job of size ranks. Its pages are taken from the
+// host as they are first touched.
+func Create(size int, opt Options) (*Memory, error) {
+	if size < 1 || size > MaxRanks {
+		return nil, fmt.Errorf("job memory for %d ranks: want 1 to %d", size, MaxRanks)
+	}
+	fd, err := unix.MemfdCreate("golaunch-job", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create for the job's memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "golaunch-job")
+	total := extraOffset(size) + max(opt.Extra, 0)
+	if err := sealed(fd, int64(total)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	mem, err := mapShared(fd, total)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	h := headerOf(mem)
+	h.layout, h.size, h.cores, h.extra = layoutVersion, uint32(size), uint32(max(opt.Cores, 1)), uint64(max(opt.Extra, 0))
+	h.magic = magic
+	m := &Memory{file: f, mem: mem, size: size}
+	if opt.InProcess {
+		m.bells = make([]chan struct{}, size)
+		for i := range m.bells {
+			m.bells[i] = make(chan struct{}, 1)
+		}
+	}
+	return m, nil
+}
+
+func sealed(fd int, size int64) error {
+	if err := unix.Ftruncate(fd, size); err != nil {
+		return fmt.Errorf("sizing the job's memory to %d bytes: %w", size, err)
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return fmt.Errorf("sealing the job's memory: %w", err)
+	}
+	return nil
+}
+
+func mapShared(fd, size int) ([]byte, error) {
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mapping %d bytes of the job's memory: %w", size, err)
+	}
+	return mem, nil
+}
+
+// Map maps the memory behind f, which another process created, and takes over
+// f. What it reads there is checked before it is used: the file must be sealed
+// and large enough for what its header says.
+func Map(f *os.File) (*Memory, error) {
+	m, err := mapChecked(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("job memory: %w", err), f.Close())
+	}
+	return m, nil
+}
+
+func mapChecked(f *os.File) (*Memory, error) {
+	fd := int(f.Fd())
+	have, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil || have&unix.F_SEAL_SHRINK == 0 {
+		return nil, fmt.Errorf("the descriptor is no memory sealed against shrinking (seals %#x, %v)", have, err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, err
+	}
+	if st.Size < pageSize || st.Size > math.MaxInt32*16 {
+		return nil, fmt.Errorf("%d bytes cannot be a job's memory", st.Size)
+	}
+	mem, err := mapShared(fd, int(st.Size))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHeader(mem); err != nil {
+		return nil, errors.Join(err, unix.Munmap(mem))
+	}
+	return &Memory{file: f, mem: mem, size: int(headerOf(mem).size)}, nil
+}
+
+func checkHeader(mem []byte) error {
+	h := headerOf(mem)
+	switch {
+	case h.magic != magic:
+		return fmt.Errorf("magic %#x, want %#x", h.magic, uint64(magic))
+	case h.layout != layoutVersion:
+		return fmt.Errorf("layout version %d, this program knows %d", h.layout, layoutVersion)
+	case h.size < 1 || h.size > MaxRanks:
+		return fmt.Errorf("%d ranks", h.size)
+	case uint64(len(mem)) < uint64(extraOffset(int(h.size))) || uint64(len(mem))-uint64(extraOffset(int(h.size))) < h.extra:
+		return fmt.Errorf("%d bytes are too few for %d ranks and %d bytes more", len(mem), h.size, h.extra)
+	}
+	return nil
+}
+
+// File is the memfd, to be inherited by or sent to the ranks. m keeps owning it.
+func (m *Memory) File() *os.File { return m.file }
+
+// Size is the number of ranks.
+func (m *Memory) Size() int { return m.size }
+
+// Cores is how many cores the ranks of this host may use together.
+func (m *Memory) Cores() int { return int(headerOf(m.mem).cores) }
+
+// InProcess reports whether the ranks are goroutines of one process.
+func (m *Memory) InProcess() bool { return m.bells != nil }
+
+// Extra is the memory behind the table, Options.Extra bytes.
+func (m *Memory) Extra() []byte {
+	from := extraOffset(m.size)
+	to := from + int(headerOf(m.mem).extra)
+	return m.mem[from:to:to]
+}
+
+// Close unmaps the memory and closes the descriptor. Nothing of m, nor any slice
+// of Extra, may be used afterwards.
+func (m *Memory) Close() error {
+	mem := m.mem
+	m.mem = nil
+	return errors.Join(unix.Munmap(mem), m.file.Close())
+}

@@ -1,0 +1,148 @@
+// Package waiting is how a rank waits for something that another rank does: it
+// spins while there is a core for every rank of the host, then yields its core,
+// then sleeps on its doorbell. A rank that shares its core with others never
+// spins, and nobody burns a core for longer than a fraction of a millisecond.
+//
+// One goroutine of a rank at a time, the sleeper, is inside the doorbell's futex.
+// The others park on channels, so ten thousand waiting goroutines hold one
+// thread. Whenever the sleeper wakes it wakes the parked ones too, because the
+// bell does not say for whom it rang; the first that still has to wait becomes
+// the next sleeper.
+//
+// # Lock order
+//
+// Waiter.mu is a leaf: a Condition is never asked while it is held.
+package waiting
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/golaunch/golaunch/runtime/job"
+)
+
+// A Condition is what somebody waits for.
+type Condition interface {
+	// Ready reports whether the wait is over. It is called in spin loops: it must
+	// be cheap, and must look only at what is stored atomically before the rank is
+	// rung.
+	Ready() bool
+	// Err returns why Ready can no longer become true: a rank that failed, a broken
+	// communicator. It is asked now and then and after each wake-up. When both
+	// Ready and Err hold, Ready counts.
+	Err() error
+}
+
+// How long a rank waits in each way. A wake-up through the futex costs some 5 us
+// at the waker and 5 to 50 us at the sleeper, so spinning and yielding for about
+// as long is never more than twice as bad as the best choice.
+const (
+	spinsPerCheck = 64 // PAUSEs between two looks at Err and at the clock
+	spinTime      = 100 * time.Microsecond
+	yieldTime     = 100 * time.Microsecond
+)
+
+// A Waiter waits for one rank. All goroutines of the rank share it.
+type Waiter struct {
+	mem   *job.Memory
+	rank  int
+	spins bool
+	bench
+}
+
+// New returns the Waiter of rank. It spins when the host has a core for each of
+// its ranks.
+func New(mem *job.Memory, rank int) *Waiter {
+	return &Waiter{mem: mem, rank: rank, spins: mem.Size() <= mem.Cores()}
+}
+
+// Spins reports whether this rank may spin: there is a core for it alone.
+func (w *Waiter) Spins() bool { return w.spins }
+
+// Wake makes every waiting goroutine of this rank look at its condition and its
+// context again.
+func (w *Waiter) Wake() { w.mem.Ring(w.rank) }
+
+// Until returns nil when c is ready, c's error when it can no longer become
+// ready, or the cause of ctx's end. It allocates nothing unless several
+// goroutines of the rank sleep at once or use different contexts.
+func (w *Waiter) Until(ctx context.Context, c Condition) error {
+	if c.Ready() {
+		Synchronize()
+		return nil
+	}
+	over, err := w.awake(ctx, c)
+	if !over {
+		err = w.asleep(ctx, c)
+	}
+	Synchronize()
+	return err
+}
+
+// awake spins and yields; over is false when the time for that has passed.
+func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) {
+	if w.spins {
+		if over, err := poll(ctx, c, spinTime, spin); over {
+			return true, err
+		}
+	}
+	return poll(ctx, c, yieldTime, yield)
+}
+
+// poll calls pause between looks at c until c or ctx is over or the time is.
+func poll(ctx context.Context, c Condition, limit time.Duration, pause func(Condition) bool) (over bool, err error) {
+	start := time.Now()
+	for {
+		if pause(c) {
+			return true, nil
+		}
+		if over, err := verdict(ctx, c); over {
+			return true, err
+		}
+		if time.Since(start) > limit {
+			return false, nil
+		}
+	}
+}
+
+// spin looks at c spinsPerCheck times with a PAUSE in between, then lets the
+// other goroutines of this process have a turn.
+func spin(c Condition) bool {
+	for range spinsPerCheck {
+		if c.Ready() {
+			return true
+		}
+		pause()
+	}
+	runtime.Gosched()
+	return c.Ready()
+}
+
+// yield gives the core first to other goroutines, then to other processes.
+func yield(c Condition) bool {
+	runtime.Gosched()
+	if c.Ready() {
+		return true
+	}
+	yieldCore()
+	return c.Ready()
+}
+
+// verdict asks everything but whether to go on waiting.
+func verdict(ctx context.Context, c Condition) (over bool, err error) {
+	if c.Ready() {
+		return true, nil
+	}
+	err = c.Err()
+	if err == nil {
+		if ctx.Err() == nil {
+			return false, nil
+		}
+		err = context.Cause(ctx)
+	}
+	if c.Ready() { // it came true before what Err saw: a rank that published and left
+		return true, nil
+	}
+	return true, err
+}
