@@ -1,0 +1,326 @@
+package golaunch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/golaunch/golaunch"
+
+// A source is what the rules look at in one file.
+type source struct {
+	path    string // from the module's root, with slashes
+	pkg     string // package name
+	imports []string
+	calls   []string // selector calls and init declarations: "time.Sleep", "func init"
+}
+
+func (s source) dir() string  { return path.Dir(s.path) }
+func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
+func (s source) house() []string {
+	var rooms []string
+	for _, i := range s.imports {
+		if room, ok := strings.CutPrefix(i, module+"/"); ok {
+			rooms = append(rooms, room)
+		}
+	}
+	return rooms
+}
+
+// A rule returns what is wrong with a file, "" if nothing is.
+type rule struct {
+	name  string
+	check func(source) string
+	// bad is a file that breaks the rule: each rule is shown to be able to fail.
+	bad source
+}
+
+// floors is what each room may import of the others. A room not listed here may
+// import nothing: new rooms are entered on purpose.
+var floors = map[string][]string{
+	"transport":                  {},
+	"transport/shm":              {"transport"},
+	"transport/transporttest":    {"transport"},
+	"launcher/boot":              {},
+	"launcher":                   {"launcher/boot", "runtime/job", "runtime/group"},
+	"launcher/golaunch":          {"launcher", "launcher/boot"},
+	"runtime/memlimit":           {},
+	"runtime/copying":            {},
+	"runtime/job":                {"runtime/memlimit"},
+	"runtime/waiting":            {"runtime/job"},
+	"runtime/group":              {"runtime/job", "runtime/waiting"},
+	"runtime/pipe":               {},
+	"runtime/arena":              {"runtime/memlimit"},
+	"runtime/world":              {"runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "launcher/boot"},
+	"runtime/worldtest":          {"runtime/world"},
+	"runtime/internal/spawntest": {},
+	"window":                     {"window/element", "window/lock", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "transport"},
+	"window/element":             {},
+	"window/lock":                {"runtime/job", "runtime/waiting", "runtime/group"},
+	"collectives":                {"collectives/schedule", "collectives/reduce", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "runtime/copying", "transport"},
+	"collectives/schedule":       {},
+	"collectives/reduce":         {},
+}
+
+// testFloors is what a room's tests may import beyond that.
+var testFloors = map[string][]string{
+	"runtime/pipe": {"runtime/job"}, // for memory that two processes share
+}
+
+// appFloor is what programs under apps/ may use.
+var appFloor = []string{"runtime/world", "runtime/worldtest", "runtime/arena", "window", "collectives"}
+
+func allowed(room string) []string {
+	if strings.HasPrefix(room, "apps/") {
+		return appFloor
+	}
+	if under, _, nested := strings.Cut(room, "/internal/"); nested && floors[room] == nil {
+		return append(slices.Clone(floors[under]), under)
+	}
+	return floors[room]
+}
+
+var pure = []string{"collectives/schedule"}
+
+// thirdParty is who may import what from outside the standard library.
+var thirdParty = map[string]func(source) bool{
+	"golang.org/x/sys": func(source) bool { return true },
+	"github.com/spf13/pflag": func(s source) bool {
+		return s.pkg == "main" || s.dir() == "launcher" || strings.HasPrefix(s.dir(), "apps/")
+	},
+	"github.com/google/go-cmp":   source.isTest,
+	"go.uber.org/goleak":         func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
+	"github.com/mmcloughlin/avo": func(s source) bool { return path.Base(s.dir()) == "asm" },
+}
+
+var rules = []rule{
+	{"imports go down only", importsGoDown, source{path: "runtime/world/x.go", imports: []string{module + "/window"}}},
+	{"tests import what their room may, and test rooms", importsGoDown, source{path: "transport/x_test.go", imports: []string{module + "/runtime/world"}}},
+	{"pure rooms do no I/O and have no clock", staysPure, source{path: "collectives/schedule/x.go", imports: []string{"time"}}},
+	{"boot uses the standard library only", bootIsPlain, source{path: "launcher/boot/x.go", imports: []string{"golang.org/x/sys/unix"}}},
+	{"concrete transports are named in one file", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
+	{"unsafe stands in files named for it", unsafeIsNamed, source{path: "window/x.go", imports: []string{"unsafe"}}},
+	{"cgo stands in files named for it", cgoIsNamed, source{path: "transport/x.go", imports: []string{"C"}}},
+	{"assembly is named for its architecture", assemblyIsNamed, source{path: "window/x.s"}},
+	{"runtime is no package", runtimeIsNoPackage, source{path: "runtime/x.go", pkg: "runtime"}},
+	{"libraries do not end the process", nobodyExits, source{path: "window/x.go", pkg: "window", calls: []string{"os.Exit"}}},
+	{"there are no init functions", noInit, source{path: "window/x.go", calls: []string{"func init"}}},
+	{"tests wait for events, not for time", noSleepInTests, source{path: "window/x_test.go", calls: []string{"time.Sleep"}}},
+	{"other people's code is agreed on", thirdPartyIsAgreed, source{path: "window/x.go", imports: []string{"github.com/spf13/pflag"}}},
+}
+
+func importsGoDown(s source) string {
+	may := allowed(s.dir())
+	for _, room := range s.house() {
+		ok := slices.Contains(may, room) || strings.HasPrefix(room, s.dir()+"/")
+		if s.isTest() {
+			ok = ok || room == s.dir() || slices.Contains(testFloors[s.dir()], room) || strings.HasSuffix(room, "test") && !strings.HasPrefix(s.dir(), "transport") || room == "transport/transporttest"
+		}
+		if strings.HasPrefix(s.dir(), "apps/") {
+			ok = ok || strings.HasPrefix(room, "apps/internal/")
+		}
+		if !ok && s.dir() != "." {
+			return "imports " + room
+		}
+	}
+	return ""
+}
+
+func staysPure(s source) string {
+	if !slices.Contains(pure, s.dir()) || s.isTest() {
+		return ""
+	}
+	for _, i := range s.imports {
+		if first, _, _ := strings.Cut(i, "/"); slices.Contains([]string{"net", "os", "sync", "time", "context", "syscall", "unsafe", "C"}, first) {
+			return "imports " + i
+		}
+	}
+	return ""
+}
+
+func bootIsPlain(s source) string {
+	if s.dir() != "launcher/boot" || s.isTest() {
+		return ""
+	}
+	for _, i := range s.imports {
+		if strings.Contains(i, ".") {
+			return "imports " + i
+		}
+	}
+	return ""
+}
+
+func transportsInOneFile(s source) string {
+	for _, room := range s.house() {
+		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest"
+		if concrete && s.path != "runtime/world/transports.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
+			return "names " + room
+		}
+	}
+	return ""
+}
+
+func unsafeIsNamed(s source) string {
+	named := strings.HasSuffix(strings.TrimSuffix(s.path, "_test.go"), "_unsafe") || strings.HasSuffix(s.path, "_unsafe.go")
+	if slices.Contains(s.imports, "unsafe") && !named && path.Base(s.dir()) != "asm" {
+		return "imports unsafe and is not called *_unsafe.go"
+	}
+	return ""
+}
+
+func cgoIsNamed(s source) string {
+	if slices.Contains(s.imports, "C") && !strings.HasSuffix(s.path, "_cgo.go") {
+		return "uses cgo and is not called *_cgo.go"
+	}
+	return ""
+}
+
+func assemblyIsNamed(s source) string {
+	if strings.HasSuffix(s.path, ".s") && !strings.HasSuffix(s.path, "_amd64.s") && !strings.HasSuffix(s.path, "_arm64.s") {
+		return "is assembly and is not called *_amd64.s or *_arm64.s"
+	}
+	return ""
+}
+
+func runtimeIsNoPackage(s source) string {
+	if s.dir() == "runtime" {
+		return "would shadow the standard library's runtime"
+	}
+	return ""
+}
+
+func nobodyExits(s source) string {
+	if slices.Contains(s.calls, "os.Exit") && s.pkg != "main" && !s.isTest() {
+		return "calls os.Exit"
+	}
+	return ""
+}
+
+func noInit(s source) string {
+	if slices.Contains(s.calls, "func init") {
+		return "has an init function"
+	}
+	return ""
+}
+
+func noSleepInTests(s source) string {
+	if slices.Contains(s.calls, "time.Sleep") && s.isTest() {
+		return "sleeps"
+	}
+	return ""
+}
+
+func thirdPartyIsAgreed(s source) string {
+	for _, i := range s.imports {
+		first, _, _ := strings.Cut(i, "/")
+		if !strings.Contains(first, ".") || strings.HasPrefix(i, module) {
+			continue
+		}
+		if !agreed(s, i) {
+			return "imports " + i
+		}
+	}
+	return ""
+}
+
+func agreed(s source, imported string) bool {
+	for prefix, may := range thirdParty {
+		if imported == prefix || strings.HasPrefix(imported, prefix+"/") {
+			return may(s)
+		}
+	}
+	return false
+}
+
+func TestEachRuleCanFail(t *testing.T) {
+	for _, r := range rules {
+		if r.check(r.bad) == "" {
+			t.Errorf("%s: %s passes", r.name, r.bad.path)
+		}
+	}
+}
+
+func TestHouseObeysItsRules(t *testing.T) {
+	sources := readHouse(t, os.DirFS("."))
+	if len(sources) < 50 {
+		t.Fatalf("only %d files found: the rules saw nothing", len(sources))
+	}
+	for _, s := range sources {
+		for _, r := range rules {
+			if wrong := r.check(s); wrong != "" {
+				t.Errorf("%s: %s %s", r.name, s.path, wrong)
+			}
+		}
+	}
+}
+
+// readHouse reads every Go and assembly file of the module.
+func readHouse(t *testing.T, root fs.FS) []source {
+	t.Helper()
+	var sources []source
+	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); p != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch filepath.Ext(p) {
+		case ".s":
+			sources = append(sources, source{path: p})
+		case ".go":
+			s, err := readGo(p)
+			if err != nil {
+				return err
+			}
+			sources = append(sources, s)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources
+}
+
+func readGo(p string) (source, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, fmt.Errorf("%s: %w", p, err)
+	}
+	s := source{path: p, pkg: file.Name.Name}
+	for _, i := range file.Imports {
+		name, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			return source{}, fmt.Errorf("%s: %w", p, err)
+		}
+		s.imports = append(s.imports, name)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Name.Name == "init" && n.Recv == nil {
+				s.calls = append(s.calls, "func init")
+			}
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok {
+				s.calls = append(s.calls, x.Name+"."+n.Sel.Name)
+			}
+		}
+		return true
+	})
+	return s, nil
+}
