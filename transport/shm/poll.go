@@ -1,0 +1,164 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/golaunch/golaunch/transport"
+)
+
+// A receiver is what Poll alone touches.
+type receiver struct {
+	inboxes  []inbox // rings in use; never more than ranks
+	admitted []bool  // by rank: its ring is, or was, among inboxes
+	seen     uint64  // announcements when entries were last looked through
+	turn     int     // where the next Poll begins: 0 completions, i the ring i-1
+}
+
+// An inbox is the receiving side of one ring.
+type inbox struct {
+	consumer
+	rank int
+	want *atomic.Uint64
+	err  error // the ring could not be mapped
+}
+
+func makeReceiver(ranks int) receiver {
+	return receiver{inboxes: make([]inbox, 0, ranks), admitted: make([]bool, ranks)}
+}
+
+// Poll gives back the messages of the Poll before, looks for new rings, and then
+// goes once round the completions and the rings. It begins where the last Poll
+// stopped, so that none of them waits for the others to be empty.
+func (e *endpoint) Poll(done []transport.Completion) (int, error) {
+	if !e.gate.enter() {
+		return 0, fmt.Errorf("shm: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
+	}
+	defer e.gate.leave()
+	e.giveBack()
+	e.admit()
+	n := 0
+	for range 1 + len(e.in.inboxes) {
+		if n == len(done) {
+			break
+		}
+		n += e.turn(done[n:])
+	}
+	return n, nil
+}
+
+// turn fills done from one source and moves on to the next.
+func (e *endpoint) turn(done []transport.Completion) int {
+	at := e.in.turn
+	if at > len(e.in.inboxes) {
+		at = 0
+	}
+	e.in.turn = at + 1
+	if at > 0 {
+		return e.receive(at-1, done)
+	}
+	n := e.local.take(done)
+	if n > 0 {
+		e.ringWaiting()
+	}
+	return n
+}
+
+// ringWaiting wakes the calls that wait for a place among the completions.
+func (e *endpoint) ringWaiting() {
+	if e.local.waiting.Load() > 0 {
+		e.cfg.Ring(e.cfg.Rank)
+	}
+}
+
+// receive fills done with messages of one ring. A corrupt ring is reported and
+// not looked at again.
+func (e *endpoint) receive(i int, done []transport.Completion) int {
+	in := &e.in.inboxes[i]
+	for n := range done {
+		msg, ok, err := in.message()
+		if err != nil {
+			done[n] = transport.Completion{Rank: in.rank, Err: err}
+			e.drop(i)
+			return n + 1
+		}
+		if !ok {
+			return n
+		}
+		done[n] = transport.Completion{Rank: in.rank, Message: msg}
+	}
+	return len(done)
+}
+
+func (in *inbox) message() ([]byte, bool, error) {
+	if in.err != nil {
+		return nil, false, in.err
+	}
+	msg, ok, err := in.take()
+	if err != nil {
+		return nil, false, fmt.Errorf("shm: rank %d: receive: %w", in.rank, err)
+	}
+	if ok {
+		ordered()
+	}
+	return msg, ok, nil
+}
+
+func (e *endpoint) drop(i int) {
+	last := len(e.in.inboxes) - 1
+	e.in.inboxes[i] = e.in.inboxes[last]
+	e.in.inboxes = e.in.inboxes[:last]
+}
+
+// giveBack releases what the last Poll handed out, and wakes senders that wait
+// for it.
+func (e *endpoint) giveBack() {
+	for i := range e.in.inboxes {
+		in := &e.in.inboxes[i]
+		if in.err == nil && in.release() && in.want.Load() != 0 {
+			in.want.Store(0)
+			e.cfg.Ring(in.rank)
+		}
+	}
+}
+
+// admit takes in the rings announced since the last call. The counter is read
+// before the entries: an announcement missed now changes it again.
+func (e *endpoint) admit() {
+	announced := e.control.announced()
+	if announced == e.in.seen {
+		return
+	}
+	e.in.seen = announced
+	for rank := range e.cfg.Size {
+		if place, ok := e.control.ring(rank); ok && !e.in.admitted[rank] {
+			e.in.admitted[rank] = true
+			e.in.inboxes = append(e.in.inboxes, e.openInbox(rank, place))
+		}
+	}
+}
+
+func (e *endpoint) openInbox(rank int, place transport.Remote) inbox {
+	in, err := e.mapInbox(rank, place)
+	if err != nil {
+		in.err = fmt.Errorf("shm: rank %d: message ring: %w", rank, err)
+	}
+	in.rank = rank
+	return in
+}
+
+func (e *endpoint) mapInbox(rank int, place transport.Remote) (inbox, error) {
+	b, err := reach(&e.cfg, rank, place)
+	if err != nil {
+		return inbox{}, err
+	}
+	if err := checkRingSize(len(b)); err != nil {
+		return inbox{}, err
+	}
+	m, err := overlay(b)
+	if err != nil {
+		return inbox{}, err
+	}
+	data := memory{bytes: m.bytes[ringDataAt:], words: m.words[ringDataAt/wordBytes:]}
+	return inbox{consumer: consumer{data: data, head: &m.words[ringHeadAt/wordBytes]}, want: &m.words[0]}, nil
+}
