@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What stands between these two lines of the page is written by the comparison;
+// the rest is prose.
+const (
+	pageBegin = "<!-- measured: written by make bench-peers -->"
+	pageEnd   = "<!-- end of measured -->"
+)
+
+// Page returns the page with its measured part replaced.
+func Page(page, measured string) (string, error) {
+	before, rest, ok := strings.Cut(page, pageBegin)
+	if !ok {
+		return "", fmt.Errorf("the page has no line %q", pageBegin)
+	}
+	_, after, ok := strings.Cut(rest, pageEnd)
+	if !ok {
+		return "", fmt.Errorf("the page has no line %q", pageEnd)
+	}
+	return before + pageBegin + "\n\n" + strings.TrimSpace(measured) + "\n\n" + pageEnd + after, nil
+}
+
+// Measured is the part of the page that a run writes.
+func Measured(run Run) string {
+	return run.Setup.text() + "\n" + Table(Compare(Rows(), run.Records))
+}
+
+// text says where and how it was measured.
+func (s Setup) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Measured on %s with %d cores, %s, %s: %s.\n",
+		s.CPU, s.Cores, s.Kernel, s.Go, s.contenders())
+	fmt.Fprintf(&b, "Each figure is the median over %s of the median of %s.\n",
+		plural(s.Rounds, "interleaved round"), plural(s.Batches, "batch"))
+	return b.String()
+}
+
+func (s Setup) contenders() string {
+	var names []string
+	for _, peer := range []string{Golaunch, OpenMPI, MPICH} {
+		if v := s.Versions[peer]; v != "" {
+			names = append(names, v)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func plural(n int, word string) string {
+	switch {
+	case n == 1:
+		return "1 " + word
+	case strings.HasSuffix(word, "ch"):
+		return fmt.Sprintf("%d %ses", n, word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
