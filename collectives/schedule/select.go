@@ -1,0 +1,56 @@
+package schedule
+
+// The limits below are in bytes, and were measured over the pairwise pipes of
+// shared memory; docs/collectives.md has the figures. They have the form that
+// Thakur, Rabenseifner and Gropp (2005) give: few steps for short messages, few
+// bytes for long ones.
+const (
+	bcastChainFrom     = 32 << 10
+	reduceScatterFrom  = 32 << 10
+	allreduceSplitFrom = 8 << 10
+	gatherDirectFrom   = 4 << 10
+	allgatherRingFrom  = 16 << 10
+)
+
+// ForBarrier chooses the algorithm of a barrier.
+func ForBarrier(size int) Algorithm { return BarrierDissemination }
+
+// ForBcast chooses for a broadcast of that many bytes among size ranks.
+func ForBcast(size, bytes int) Algorithm {
+	if size > 2 && bytes >= bcastChainFrom {
+		return BcastChain
+	}
+	return BcastBinomial
+}
+
+// ForReduce chooses for a reduction of that many bytes among size ranks.
+func ForReduce(size, bytes int) Algorithm {
+	if size > 2 && bytes >= reduceScatterFrom {
+		return ReduceScatterGather
+	}
+	return ReduceBinomial
+}
+
+// ForAllreduce chooses for an allreduce of that many bytes among size ranks.
+func ForAllreduce(size, bytes int) Algorithm {
+	if size > 1 && bytes >= allreduceSplitFrom {
+		return AllreduceReduceScatterAllgather
+	}
+	return AllreduceRecursiveDoubling
+}
+
+// ForGather chooses for a gather of that many bytes from each of size ranks.
+func ForGather(size, bytes int) Algorithm {
+	if size <= 4 || bytes >= gatherDirectFrom {
+		return GatherDirect
+	}
+	return GatherBinomial
+}
+
+// ForAllgather chooses for an allgather of that many bytes from each of size ranks.
+func ForAllgather(size, bytes int) Algorithm {
+	if size <= 2 || bytes >= allgatherRingFrom {
+		return AllgatherRing
+	}
+	return AllgatherBruck
+}
