@@ -23,8 +23,8 @@ func Compare(rows []Row, records []Record) []Comparison {
 		c := Comparison{
 			Row:     row,
 			Ours:    median(records, row, Golaunch, row.Buffers),
-			OpenMPI: median(records, row, OpenMPI, heap),
-			MPICH:   median(records, row, MPICH, heap),
+			OpenMPI: median(records, row, OpenMPI, Heap),
+			MPICH:   median(records, row, MPICH, Heap),
 		}
 		if !math.IsNaN(c.Ours) {
 			filled = append(filled, c)

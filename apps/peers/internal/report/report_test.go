@@ -75,14 +75,14 @@ func TestEveryRowHasAFigureOfEverybody(t *testing.T) {
 }
 
 func TestCompareTakesMedians(t *testing.T) {
-	row := Row{Op: "put", Bytes: 8, Ranks: 2, Buffers: heap, AtMost: 0.5}
+	row := Row{Op: "put", Bytes: 8, Ranks: 2, Buffers: Heap, AtMost: 0.5}
 	record := func(peer string, bytes int64, us float64, buffers string) Record {
 		return Record{Peer: peer, Op: "put", Bytes: bytes, US: us, Ranks: 2, Buffers: buffers}
 	}
 	got := Compare([]Row{row}, []Record{
-		record(Golaunch, 8, 1, heap), record(Golaunch, 8, 100, heap), record(Golaunch, 8, 3, heap),
-		record(Golaunch, 8, 0.1, arena), record(Golaunch, 1024, 0.1, heap),
-		record(MPICH, 8, 10, heap), record(MPICH, 8, 8, heap),
+		record(Golaunch, 8, 1, Heap), record(Golaunch, 8, 100, Heap), record(Golaunch, 8, 3, Heap),
+		record(Golaunch, 8, 0.1, Arena), record(Golaunch, 1024, 0.1, Heap),
+		record(MPICH, 8, 10, Heap), record(MPICH, 8, 8, Heap),
 	})
 	if len(got) != 1 || got[0].Ours != 3 || got[0].MPICH != 9 || !math.IsNaN(got[0].OpenMPI) {
 		t.Fatalf("%+v", got)
