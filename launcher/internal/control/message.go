@@ -1,0 +1,142 @@
+package control
+
+// A Message is one of the types below.
+type Message interface {
+	kind() uint8
+	fields(*coder)
+}
+
+// AllRanks and NoRank stand for a rank where Start says who reads stdin.
+const (
+	AllRanks = -1
+	NoRank   = -2
+)
+
+// Streams of a rank.
+const (
+	Stdout = 1
+	Stderr = 2
+)
+
+// Hello is the first message of either side. The front waits for the
+// supervisor's; one of another protocol or version ends the conversation.
+type Hello struct {
+	Protocol int
+	Version  string
+	Host     string // the supervisor's
+	PID      int
+}
+
+// Build has the supervisor build the Go package in directory Dir, with all
+// temporary files below Scratch, which the supervisor creates, and removes when it
+// ends. The front chose the name, so it can remove it should the supervisor be
+// killed.
+type Build struct {
+	Scratch, Dir string
+	Env          []string
+}
+
+// Built answers Build: Path of the binary, or, if it is empty, Output says what is
+// wrong.
+type Built struct {
+	Dir, Path, Output string
+}
+
+// Start names every rank of this supervisor.
+type Start struct {
+	Job      string
+	Size     int  // ranks in the job
+	Stdin    int  // the rank that reads stdin, AllRanks or NoRank
+	Bind     bool // each rank to a core
+	Programs []Program
+}
+
+// A Program is what ranks First to First+Count-1 run.
+type Program struct {
+	First, Count int
+	Path         string // absolute
+	Args         []string
+	Env          []string
+	Dir          string
+}
+
+// Signal sends Sig to the process group of every rank, or of those only that have
+// not left.
+type Signal struct {
+	Sig       int
+	SpareLeft bool
+}
+
+// Kill sends SIGKILL to every descendant of the supervisor.
+type Kill struct{}
+
+// Finish follows the end of the last rank: descendants that outlive their rank
+// get Linger nanoseconds to end, then they are killed.
+type Finish struct{ Linger int64 }
+
+// Stdin is input for the ranks that Start chose, within StdinCredit.
+type Stdin struct{ Data []byte }
+
+// StdinEnd says that there is no more.
+type StdinEnd struct{}
+
+// Credit allows Bytes more of Output of one stream.
+type Credit struct{ Rank, Stream, Bytes int }
+
+// Started: the rank's process runs.
+type Started struct{ Rank, PID int }
+
+// NotStarted: the rank's process could not be started. Errno is the system
+// call's, 0 if there is none.
+type NotStarted struct {
+	Rank, Errno int
+	Text        string
+}
+
+// Joined: process PID has joined as the rank.
+type Joined struct{ Rank, PID int }
+
+// Left: the rank has said goodbye.
+type Left struct{ Rank int }
+
+// Lost: process PID, which had joined as the rank, closed its connection without
+// saying goodbye, and the rank's own process lives on.
+type Lost struct{ Rank, PID int }
+
+// Aborted: the rank asked for the end of the job.
+type Aborted struct {
+	Rank, Code int
+	Text       string
+}
+
+// Exited: the rank's process has ended. Times are nanoseconds.
+type Exited struct {
+	Rank               int
+	Code               int // -1 when Signal is not 0
+	Signal             int
+	CoreDumped         bool
+	Wall, User, System int64
+	MaxRSS             int64 // bytes
+}
+
+// Output is what a rank wrote.
+type Output struct {
+	Rank, Stream int
+	Data         []byte
+}
+
+// Closed: no more Output of this stream will come.
+type Closed struct{ Rank, Stream int }
+
+// StdinCredit allows Bytes more of Stdin.
+type StdinCredit struct{ Bytes int }
+
+// StdinClosed: nobody reads stdin any more.
+type StdinClosed struct{}
+
+// Trouble: the supervisor cannot run the job.
+type Trouble struct{ Text string }
+
+// Done is the supervisor's last message: it has no descendants and no temporary
+// files any more. Killed descendants had outlived their rank.
+type Done struct{ Killed int }
