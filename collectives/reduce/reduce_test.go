@@ -56,7 +56,7 @@ func appendBits(p []byte, v uint64, size int) []byte {
 
 func TestKindOf(t *testing.T) {
 	type named float64
-	type structure struct{ a int }
+	type structure struct{ _ int }
 	for _, c := range []struct {
 		got, want Kind
 	}{
@@ -160,8 +160,8 @@ func TestNoAllocation(t *testing.T) {
 	a, b := make([]float64, 300), make([]float64, 300)
 	if n := testing.AllocsPerRun(100, func() {
 		Slices(Sum, a, a, b)
-		Into2(Float64, Max, bytes(a), bytes(b), bytes(a), bytes(b))
-		var x, y [4]int32 // stay on the stack only if arguments do not escape
+		Into2(Float64, Max, bytesOf(a), bytesOf(b), bytesOf(a), bytesOf(b))
+		var x, y [40]int32 // stay on the stack only if arguments do not escape
 		Slices(Min, x[:], x[:], y[:])
 		if KindOf[flag]() != Uint8 {
 			t.Error("wrong kind")

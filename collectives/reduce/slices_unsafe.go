@@ -4,11 +4,11 @@ import "unsafe"
 
 // Slices sets dst[i] = a[i] op b[i]; see Into, whose preconditions are counted in elements here.
 func Slices[T Number](op Op, dst, a, b []T) {
-	Into(KindOf[T](), op, bytes(dst), bytes(a), bytes(b))
+	Into(KindOf[T](), op, bytesOf(dst), bytesOf(a), bytesOf(b))
 }
 
-// bytes views a slice of numbers as the bytes it is made of.
-func bytes[T Number](s []T) []byte {
+// bytesOf views a slice of numbers as the bytes it is made of.
+func bytesOf[T Number](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
