@@ -1,6 +1,11 @@
 package group
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/golaunch/golaunch/runtime/job"
+)
 
 // A BrokenError reports that a communicator or a window can no longer be used,
 // because a collective operation on it failed or was cancelled at some rank.
@@ -9,6 +14,16 @@ type BrokenError struct {
 	Rank  int    // in the world communicator: who gave up
 	Op    string // in which operation
 	Cause string
+	// Failed is set when the cause was the failure of a rank.
+	Failed *job.RankFailedError
+}
+
+// Unwrap makes errors.As find the failure of a rank that was the cause.
+func (e *BrokenError) Unwrap() error {
+	if e.Failed == nil {
+		return nil
+	}
+	return e.Failed
 }
 
 func (e *BrokenError) Error() string {
@@ -34,6 +49,10 @@ func (g *Group) Break(op string, cause error) {
 		return
 	}
 	v.rank = int32(g.ranks[g.me])
+	var failed *job.RankFailedError
+	if errors.As(cause, &failed) {
+		v.failed = int32(failed.Rank) + 1
+	}
 	put(v.op[:], op)
 	put(v.cause[:], cause.Error())
 	v.state.Store(broken)
@@ -54,7 +73,12 @@ func (g *Group) Broken() error {
 	case writing:
 		return nil
 	}
-	return &BrokenError{What: g.what, Rank: int(v.rank), Op: get(v.op[:]), Cause: get(v.cause[:])}
+	e := &BrokenError{What: g.what, Rank: int(v.rank), Op: get(v.op[:]), Cause: get(v.cause[:])}
+	if rank := int(v.failed) - 1; rank >= 0 {
+		s, code := g.mem.State(rank)
+		e.Failed = &job.RankFailedError{Rank: rank, Cause: job.Describe(s, code)}
+	}
+	return e
 }
 
 // put stores a text with its end marked by a zero byte, cut off where it is too

@@ -104,24 +104,31 @@ const firstLooks = 200
 // the same signature. Otherwise the error is a *MismatchError, a
 // *job.RankFailedError, a *BrokenError or the cause of ctx's end, and the group
 // should be broken by the caller.
+//
+// When arrivals are counted the count decides, not the heads: a member that went
+// on as soon as it saw the last head could be counted in the next round before
+// that last member was counted in this one, and nobody would wake the others.
 func (g *Group) WaitAll(ctx context.Context) error {
-	slots := g.slots[g.round&1]
-	for member := range slots {
-		head := slots[member].head
-		for range firstLooks {
-			if head.Load() == g.head {
-				break
-			}
-			if !g.waiter.Spins() {
-				break
-			}
-		}
-		if head.Load() != g.head {
-			return g.waitSlowly(ctx)
-		}
+	if g.counts || !g.seeAll() {
+		return g.waitSlowly(ctx)
 	}
 	waiting.Synchronize()
 	return nil
+}
+
+// seeAll looks for every member's head, for about as long as cache lines take to
+// come over.
+func (g *Group) seeAll() bool {
+	slots := g.slots[g.round&1]
+	for member := range slots {
+		head := slots[member].head
+		for looks := 0; head.Load() != g.head; looks++ {
+			if looks == firstLooks {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (g *Group) waitSlowly(ctx context.Context) error {
@@ -166,8 +173,12 @@ func (c *round) Ready() bool {
 // entered compares 32 bits: a slot cannot be 2^32 rounds old.
 func (g *Group) entered(s slot) bool { return uint32(s.head.Load()>>32) == uint32(g.round) }
 
+// Err names the break first: it is the cause when somebody left because of it.
 func (c *round) Err() error {
 	g := c.group
+	if err := g.Broken(); err != nil {
+		return err
+	}
 	for member, s := range g.slots[g.round&1] {
 		if g.entered(s) {
 			continue
@@ -176,16 +187,16 @@ func (c *round) Err() error {
 			return err
 		}
 	}
-	return g.Broken()
+	return nil
 }
 
 // Err returns why nothing can be expected of member any more: it failed, or the
 // group is broken. Conditions of waits on one member use it.
 func (g *Group) Err(member int) error {
-	if err := g.mem.Failure(g.ranks[member]); err != nil {
+	if err := g.Broken(); err != nil {
 		return err
 	}
-	return g.Broken()
+	return g.mem.Failure(g.ranks[member])
 }
 
 // Notice is a member's word: zero until its owner stores something there for the

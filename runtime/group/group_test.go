@@ -118,6 +118,23 @@ func TestRoundsOfProcesses(t *testing.T) {
 	}
 }
 
+// A member publishes its head before it is counted. Whoever went on at the sight
+// of the head could be counted in the next round first, and the round's last
+// arrival would be noticed by nobody: ranks then slept for ever.
+func TestHeadAloneIsNoArrival(t *testing.T) {
+	mem := memory(t, 2, job.Options{Cores: 1, InProcess: true})
+	g := member(t, mem, 0)
+	g.Publish(7, nil)
+	slotOf(g.area, 2, 1, 1).head.Store(g.head)
+	if g.missing.Ready() {
+		t.Error("the round is over before the other member was counted")
+	}
+	wordAt(g.area, arrivalsAt).Add(1)
+	if err := g.WaitAll(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLargestPayloadArrivesWhole(t *testing.T) {
 	mem := memory(t, 3, job.Options{Cores: 1, InProcess: true})
 	together(t, mem, func(g *Group) error {

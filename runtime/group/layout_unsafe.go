@@ -37,10 +37,11 @@ func slotsAt(n int) int { return noticesAt + (n*8+lineSize-1)/lineSize*lineSize 
 
 // verdict is written once, by the member that moves state from intact.
 type verdict struct {
-	state atomic.Uint32
-	rank  int32
-	op    [48]byte
-	cause [448]byte
+	state  atomic.Uint32
+	rank   int32
+	failed int32 // 1 + the rank whose failure was the cause, or 0
+	op     [48]byte
+	cause  [448]byte
 }
 
 const (

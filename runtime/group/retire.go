@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/golaunch/golaunch/runtime/job"
 )
 
 // retireTime is how long the owner of an area waits for the others' last access.
@@ -32,10 +34,11 @@ func (r retirement) Ready() bool {
 	return wordAt(r.area, retiredAt).Load() >= uint64(len(r.ranks))
 }
 
+// Err does not mind a rank that has left: it may well have retired before.
 func (r retirement) Err() error {
 	for _, rank := range r.ranks {
-		if err := r.mem.Failure(rank); err != nil {
-			return err
+		if s, _ := r.mem.State(rank); s == job.Failed {
+			return r.mem.Failure(rank)
 		}
 	}
 	return r.Broken()

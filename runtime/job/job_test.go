@@ -153,6 +153,24 @@ func TestFailureNamesTheRankAndTheCause(t *testing.T) {
 	}
 }
 
+func TestAddress(t *testing.T) {
+	m := create(t, 2, Options{})
+	if a := m.Address(1); a != nil {
+		t.Errorf("address %q before it was set", a)
+	}
+	if err := m.SetAddress(1, []byte("here")); err != nil {
+		t.Fatal(err)
+	}
+	if a := m.Address(1); string(a) != "here" {
+		t.Errorf("address %q, want here", a)
+	}
+	for _, n := range []int{0, MaxAddress + 1} {
+		if err := m.SetAddress(0, make([]byte, n)); err == nil {
+			t.Errorf("an address of %d bytes was accepted", n)
+		}
+	}
+}
+
 func TestReserveCountsAllRanks(t *testing.T) {
 	m := create(t, 3, Options{})
 	const tebi = 1 << 40
@@ -168,7 +186,7 @@ func TestReserveCountsAllRanks(t *testing.T) {
 		t.Errorf("beside another rank's tebibyte: %v, want an error that says so", err)
 	}
 	m.Report(2, Failed, 1)
-	release(1 << 20)
+	release()
 	if sum := m.reserved(); sum != 0 {
 		t.Errorf("%d bytes are still reserved", sum)
 	}

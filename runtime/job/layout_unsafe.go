@@ -8,14 +8,17 @@ import (
 // The layout of the memory, in order:
 //
 //	header           one page
-//	line 0 … size-1  128 bytes each, so that no two ranks share a cache line
+//	line 0 … size-1  256 bytes each, so that no two ranks share a cache line
 //	                 nor a pair of lines that the prefetcher fetches together
 //	extra            from the next page on
 const (
 	pageSize      = 4096
-	lineSize      = 128
+	lineSize      = 256
 	magic         = 0x30626f6a_686c6f67 // "golhjob0", little-endian
 	layoutVersion = 1
+
+	// MaxAddress is the longest address of SetAddress, in bytes.
+	MaxAddress = 124
 )
 
 // header describes the memory. Everything before changes is written by Create
@@ -43,6 +46,9 @@ type line struct {
 	code     atomic.Int32
 	reserved atomic.Int64 // bytes the rank is about to populate
 	_        [48]byte
+
+	addressLen atomic.Uint32 // 0 until address is complete
+	address    [MaxAddress]byte
 }
 
 // The conversions below are right because the memory is mapped from a page

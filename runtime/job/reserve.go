@@ -9,12 +9,12 @@ import (
 // Reserve announces that rank is about to populate bytes of memory, and refuses
 // it when the host, or a control group this process is in, has less than all of
 // its ranks have announced together: better an error here than the kernel's
-// out-of-memory killer later. release takes n bytes back, once they are populated
-// or given up.
+// out-of-memory killer later. release takes it back, once the memory is populated or
+// given up.
 //
 // Each rank adds its own announcement before it looks at the sum, so of two that
 // race for the last bytes at least one sees both.
-func (m *Memory) Reserve(rank int, bytes int64) (release func(n int64), err error) {
+func (m *Memory) Reserve(rank int, bytes int64) (release func(), err error) {
 	mine := &lineOf(m.mem, rank).reserved
 	mine.Add(bytes)
 	limit, err := memlimit.Available()
@@ -25,7 +25,7 @@ func (m *Memory) Reserve(rank int, bytes int64) (release func(n int64), err erro
 		mine.Add(-bytes)
 		return nil, err
 	}
-	return func(n int64) { mine.Add(-n) }, nil
+	return func() { mine.Add(-bytes) }, nil
 }
 
 // admit says how much this rank asked for and, where it differs, all together.

@@ -1,5 +1,7 @@
 package job
 
+import "fmt"
+
 // Report records what became of a rank. A State never goes back; a report that
 // would is ignored. code is the exit code, or minus the signal's number.
 //
@@ -42,4 +44,23 @@ func (m *Memory) Failure(rank int) error {
 		return nil
 	}
 	return &RankFailedError{Rank: rank, Cause: Describe(s, code)}
+}
+
+// SetAddress publishes what the ranks of this host need to reach rank's endpoint.
+// It is called once, by that rank.
+func (m *Memory) SetAddress(rank int, address []byte) error {
+	if len(address) == 0 || len(address) > MaxAddress {
+		return fmt.Errorf("rank %d: address of %d bytes: want 1 to %d", rank, len(address), MaxAddress)
+	}
+	l := lineOf(m.mem, rank)
+	copy(l.address[:], address)
+	l.addressLen.Store(uint32(len(address)))
+	return nil
+}
+
+// Address returns what a rank has published, nil if it has not yet.
+func (m *Memory) Address(rank int) []byte {
+	l := lineOf(m.mem, rank)
+	n := min(l.addressLen.Load(), MaxAddress)
+	return append([]byte(nil), l.address[:n]...)
 }

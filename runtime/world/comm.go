@@ -1,0 +1,116 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/golaunch/golaunch/runtime/arena"
+	"github.com/golaunch/golaunch/runtime/group"
+)
+
+// A Comm is a communicator: an ordered set of ranks that communicate with each
+// other and with nobody else (MPI-5.0 section 7.2).
+type Comm struct {
+	process *process
+	name    string
+	group   *group.Group
+	pipes   *pipes
+	memory  *shared // the group's memory; nil for the world, whose lies in the job's
+	inside  Inside
+	busy    atomic.Pointer[string] // the collective operation under way
+	left    atomic.Bool
+}
+
+func (p *process) newComm(name string, area []byte, me int, ranks []int, memory *shared) (*Comm, error) {
+	g, err := group.New(group.Config{
+		What: fmt.Sprintf("communicator %q", name),
+		Area: area, Me: me, Ranks: ranks, Memory: p.mem, Waiter: p.waiter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Comm{process: p, name: name, group: g, memory: memory}
+	c.pipes = newPipes(c)
+	c.inside.comm = c
+	return c, nil
+}
+
+// Rank is this rank's number in the communicator, from 0.
+func (c *Comm) Rank() int { return c.group.Me() }
+
+// Size is how many ranks the communicator has.
+func (c *Comm) Size() int { return c.group.Size() }
+
+// Host is the name of the host this rank runs on.
+func (c *Comm) Host() string { return c.process.host }
+
+// Name is "world", or the parent's name with what Split or Dup added.
+func (c *Comm) Name() string { return c.name }
+
+// Arena is this rank's memory that peers can reach. Buffers from arena.Alloc
+// travel without a copy.
+func (c *Comm) Arena() *arena.Arena { return c.process.arena }
+
+// Leave ends this rank's part in the job. It waits for nobody. Afterwards the
+// process may exit without that being a failure; memory of the arena and of
+// windows must not be touched any more, by any goroutine, and operations on
+// other communicators and windows of the rank are errors of the program.
+//
+// Others that still wait for this rank get a *RankFailedError. Leave on a
+// communicator made by Split or Dup is an error: use Free.
+func (c *Comm) Leave() error {
+	if c.memory != nil {
+		return fmt.Errorf("rank %d: Leave on communicator %q: only the world is left; use Free", c.process.rank, c.name)
+	}
+	if c.left.Swap(true) {
+		return fmt.Errorf("rank %d: Leave: has left already", c.process.rank)
+	}
+	err := c.process.supervisor.Leave()
+	if closing := c.process.close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("rank %d: Leave: %w", c.process.rank, err)
+	}
+	return nil
+}
+
+// Abort ends the whole job (MPI-5.0 section 9.7): golaunch stops every rank and
+// exits with code, 1 to 255. It returns when the supervisor has been told; this
+// process is stopped a moment later. In a world without golaunch it marks this
+// rank as failed.
+func (c *Comm) Abort(code int) error {
+	if code < 1 || code > 255 {
+		return fmt.Errorf("rank %d: Abort with code %d: want 1 to 255", c.process.rank, code)
+	}
+	if err := c.process.supervisor.Abort(code, fmt.Sprintf("Abort(%d) by rank %d", code, c.process.rank)); err != nil {
+		return fmt.Errorf("rank %d: Abort: %w", c.process.rank, err)
+	}
+	return nil
+}
+
+// Free gives up a communicator made by Split or Dup (MPI-5.0 section 7.4.3). It
+// is collective: every member calls it, and no operation may follow.
+func (c *Comm) Free(ctx context.Context) error {
+	if c.memory == nil {
+		return fmt.Errorf("rank %d: Free on the world communicator: use Leave", c.process.rank)
+	}
+	if c.left.Swap(true) {
+		return fmt.Errorf("rank %d: Free on communicator %q: freed already", c.process.rank, c.name)
+	}
+	if err := c.dissolve(ctx); err != nil {
+		return fmt.Errorf("rank %d: Free on communicator %q: %w", c.process.rank, c.name, err)
+	}
+	return nil
+}
+
+// dissolve first waits until every member is here: until then one may still read
+// from this member's pipes.
+func (c *Comm) dissolve(ctx context.Context) error {
+	if err := c.attend(ctx, sigFree); err != nil {
+		return err
+	}
+	return errors.Join(c.pipes.free(), c.memory.free(ctx, c.group))
+}

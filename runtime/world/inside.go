@@ -1,0 +1,145 @@
+package world
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/golaunch/golaunch/runtime/arena"
+	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/transport"
+)
+
+// Inside is what packages window and collectives need of a communicator beside
+// what programs do. Programs have no use for it.
+type Inside struct {
+	comm *Comm
+
+	// Collectives is what package collectives keeps for this communicator. It is
+	// touched only between Enter and Exit.
+	Collectives any
+}
+
+// Of returns the inside of a communicator.
+func Of(c *Comm) *Inside { return &c.inside }
+
+// Group is the communicator's shared memory on this host.
+func (in *Inside) Group() *group.Group { return in.comm.group }
+
+// Rank is this rank's number in the world, for errors.
+func (in *Inside) Rank() int { return in.comm.process.rank }
+
+// WorldRank translates a rank of the communicator.
+func (in *Inside) WorldRank(rank int) int { return in.comm.group.Rank(rank) }
+
+// Enter begins a collective operation. It is an error when another one is under
+// way on the communicator, when it is broken, or when the rank has left. Exit
+// ends what Enter began. op is a constant string.
+func (in *Inside) Enter(op *string) error { return in.comm.begin(op) }
+
+// Exit ends the collective operation that Enter began.
+func (in *Inside) Exit() { in.comm.exit() }
+
+// Fail breaks the communicator on every rank because op failed here, and
+// returns err with this rank, the operation and the communicator named. An error
+// that already is a *BrokenError of this communicator breaks nothing again.
+func (in *Inside) Fail(op string, err error) error { return in.comm.fail(op, err) }
+
+// Locate says where memory of this rank's arena is, for a peer's At; false if it
+// is other memory.
+func (in *Inside) Locate(mem []byte) (arena.Extent, bool) {
+	return in.comm.process.arena.Locate(mem)
+}
+
+// At maps n bytes at an extent of a member's arena into this process. The
+// mapping lasts until this rank leaves, also when the member leaves before.
+func (in *Inside) At(member int, e arena.Extent, n int) ([]byte, error) {
+	return in.comm.process.segments.at(in.comm.group.Rank(member), e, int64(n))
+}
+
+// Register makes memory of this rank's arena accessible to peers that have its
+// Remote, until the region is closed.
+func (in *Inside) Register(mem []byte) (transport.Region, error) {
+	return in.comm.process.register(mem)
+}
+
+// Map maps a member's registered memory into this process, as loads, stores and
+// atomics see it. The mapping lasts until this rank leaves.
+func (in *Inside) Map(member int, r transport.Remote) ([]byte, error) {
+	return in.comm.process.mapRemote(in.comm.group.Rank(member), r)
+}
+
+// HasLeft reports whether Leave, or Free, has been called.
+func (in *Inside) HasLeft() bool { return in.comm.left.Load() }
+
+// Quarantine keeps freed arena memory from being used again: a peer may still
+// write there, since an operation ended without everybody's agreement.
+func (in *Inside) Quarantine() { in.comm.process.arena.Quarantine() }
+
+// NewGroup makes a further group of the same members, for a window. It is a
+// collective operation on the communicator, inside Enter and Exit.
+func (in *Inside) NewGroup(ctx context.Context, what string) (*Group, error) {
+	c := in.comm
+	s, err := c.share(ctx, sigGroup, 0, group.Size(c.Size()))
+	if err != nil {
+		return nil, err
+	}
+	ranks := make([]int, c.Size())
+	for m := range ranks {
+		ranks[m] = c.group.Rank(m)
+	}
+	g, err := group.New(group.Config{
+		What: what, Area: s.mem, Me: c.Rank(), Ranks: ranks, Memory: c.process.mem, Waiter: c.process.waiter,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Group{Group: g, memory: s}, nil
+}
+
+// A Group is a group together with the memory it lives in.
+type Group struct {
+	*group.Group
+	memory *shared
+}
+
+// Free gives the group up. Every member calls it after its last round.
+func (g *Group) Free(ctx context.Context) error { return g.memory.free(ctx, g.Group) }
+
+// begin, enter, exit and fail frame a collective operation.
+func (c *Comm) enter(op string) error { return c.begin(&op) }
+
+func (c *Comm) begin(op *string) error {
+	if !c.busy.CompareAndSwap(nil, op) {
+		return fmt.Errorf("rank %d: %s on communicator %q: a collective operation is under way on it (%s): use Dup to run two side by side",
+			c.process.rank, *op, c.name, c.underWay())
+	}
+	if err := c.usable(); err != nil {
+		c.exit()
+		return fmt.Errorf("rank %d: %s on communicator %q: %w", c.process.rank, *op, c.name, err)
+	}
+	return nil
+}
+
+func (c *Comm) underWay() string {
+	if op := c.busy.Load(); op != nil {
+		return *op
+	}
+	return "just ended"
+}
+
+func (c *Comm) usable() error {
+	if c.left.Load() {
+		return errLeft
+	}
+	return c.group.Broken()
+}
+
+func (c *Comm) exit() { c.busy.Store(nil) }
+
+func (c *Comm) fail(op string, err error) error {
+	if _, refused := err.(*refusedError); !refused {
+		c.process.arena.Quarantine()
+		c.group.Break(op, err)
+	}
+	return fmt.Errorf("rank %d: %s on communicator %q: %w", c.process.rank, op, c.name, err)
+}

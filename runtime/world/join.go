@@ -1,0 +1,83 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/job"
+)
+
+// Join makes this process a rank and returns the world communicator.
+//
+// Under golaunch it may be called once a process. A process that golaunch did not
+// start is the only rank of a world of its own. An environment that claims
+// otherwise, a golaunch of another version, and a second process that claims the
+// same rank are errors.
+//
+// Join does not wait for the other ranks. It raises GOMAXPROCS to 2: with one P
+// a computing goroutine would keep the others, who serve the peers, away for
+// 10 ms at a time.
+func Join(ctx context.Context) (*Comm, error) {
+	session, err := boot.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("world: Join: %w", err)
+	}
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	if session == nil {
+		comms, err := InProcess(1)
+		if err != nil {
+			return nil, fmt.Errorf("world: Join: %w", err)
+		}
+		return comms[0], nil
+	}
+	comm, err := joinSession(session)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("world: Join as rank %d: %w", session.Rank(), err), session.Close())
+	}
+	return comm, nil
+}
+
+func joinSession(session *boot.Session) (*Comm, error) {
+	mem, err := job.Map(session.JobMemory())
+	if err != nil {
+		return nil, err
+	}
+	if mem.Size() != session.Size() || len(mem.Extra()) < group.Size(session.Size()) {
+		return nil, errors.Join(fmt.Errorf("job memory for %d ranks with %d bytes more, want %d ranks and %d",
+			mem.Size(), len(mem.Extra()), session.Size(), group.Size(session.Size())), mem.Close())
+	}
+	p, err := newProcess(session.Rank(), session.Host(), session, mem)
+	if err != nil {
+		return nil, errors.Join(err, mem.Close())
+	}
+	p.release = mem.Close
+	return p.world()
+}
+
+// InProcess returns the world communicators of size ranks that are goroutines of
+// this process: element i is rank i's. They share nothing but what ranks on one
+// host share. Every one of them must Leave.
+func InProcess(size int) ([]*Comm, error) {
+	h, err := newHub(size)
+	if err != nil {
+		return nil, err
+	}
+	comms := make([]*Comm, 0, size)
+	for rank := range size {
+		comm, err := h.join(rank)
+		if err != nil {
+			for _, c := range comms {
+				err = errors.Join(err, c.Leave())
+			}
+			return nil, err
+		}
+		comms = append(comms, comm)
+	}
+	return comms, nil
+}

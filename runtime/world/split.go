@@ -1,0 +1,107 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/golaunch/golaunch/runtime/group"
+)
+
+// Undefined is the color of a rank that becomes a member of no new communicator
+// (MPI_UNDEFINED).
+const Undefined = -1
+
+// Signatures of the rounds of this package. Those of package collectives have
+// the highest bit set.
+const (
+	sigSplit uint32 = iota + 1
+	sigSplitMemory
+	sigGroup
+	sigFree
+)
+
+// Split makes new communicators, one for each color, of the members that gave
+// it, ordered by key and, where keys are equal, by rank in c (MPI-5.0 section
+// 7.4.2). It is collective. A rank whose color is Undefined gets nil. Colors are
+// not negative otherwise.
+func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
+	if color < Undefined {
+		return nil, fmt.Errorf("rank %d: Split with color %d: want 0 or more, or Undefined", c.process.rank, color)
+	}
+	if err := c.enter("Split"); err != nil {
+		return nil, err
+	}
+	defer c.exit()
+	members, err := c.members(ctx, color, key)
+	if err != nil {
+		return nil, c.fail("Split", err)
+	}
+	return c.derive(ctx, fmt.Sprintf("%s/%d", c.name, color), color, members)
+}
+
+// Dup makes a communicator with the same members in the same order (MPI-5.0
+// section 7.4.2). Collectives on both may be under way at once. It is collective.
+func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
+	if err := c.enter("Dup"); err != nil {
+		return nil, err
+	}
+	defer c.exit()
+	members := make([]int, c.Size())
+	for i := range members {
+		members[i] = i
+	}
+	return c.derive(ctx, c.name+"/dup", 0, members)
+}
+
+// members agrees on who gets into this rank's new communicator.
+func (c *Comm) members(ctx context.Context, color, key int) ([]int, error) {
+	room := c.group.Room()
+	binary.LittleEndian.PutUint64(room, uint64(color))
+	binary.LittleEndian.PutUint64(room[8:], uint64(key))
+	c.group.Publish(sigSplit, nil)
+	if err := c.group.WaitAll(ctx); err != nil {
+		return nil, err
+	}
+	var members []int
+	keys := make([]int, c.Size())
+	for m := range c.Size() {
+		p := c.group.Payload(m)
+		keys[m] = int(binary.LittleEndian.Uint64(p[8:]))
+		if int(binary.LittleEndian.Uint64(p)) == color {
+			members = append(members, m)
+		}
+	}
+	slices.SortStableFunc(members, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	return members, nil
+}
+
+// attend takes part in a round without saying anything.
+func (c *Comm) attend(ctx context.Context, signature uint32) error {
+	c.group.Publish(signature, nil)
+	if err := c.group.WaitAll(ctx); err != nil {
+		return c.fail("a round", err)
+	}
+	return nil
+}
+
+// derive makes the communicator of the given members of c, among them this rank,
+// in memory of the first one. Every member of c takes part in the round, with
+// members of its own.
+func (c *Comm) derive(ctx context.Context, name string, color int, members []int) (*Comm, error) {
+	if color == Undefined {
+		return nil, c.attend(ctx, sigSplitMemory)
+	}
+	s, err := c.share(ctx, sigSplitMemory, members[0], group.Size(len(members)))
+	if err != nil {
+		return nil, c.fail("making communicator "+name, err)
+	}
+	ranks := make([]int, len(members))
+	for i, m := range members {
+		ranks[i] = c.group.Rank(m)
+	}
+	s.owner = 0 // in the new group
+	return c.process.newComm(name, s.mem, slices.Index(members, c.Rank()), ranks, s)
+}

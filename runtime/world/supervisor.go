@@ -1,0 +1,21 @@
+package world
+
+import (
+	"context"
+	"os"
+)
+
+// A supervisor is who a rank answers to: golaunch's, over the inherited socket
+// (launcher/boot), or the hub of an in-process world.
+type supervisor interface {
+	// Publish hands over the descriptor of one of this rank's memory segments.
+	Publish(key uint64, f *os.File, size int64) error
+	// Open returns a descriptor of a peer's segment, which the caller closes. It
+	// waits until the peer has published it.
+	Open(ctx context.Context, rank int, key uint64) (*os.File, error)
+	// Leave says goodbye: from now on this rank's exit is no failure.
+	Leave() error
+	// Abort asks for the end of the whole job with the given exit code.
+	Abort(code int, reason string) error
+	Close() error
+}
