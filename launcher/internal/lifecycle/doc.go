@@ -1,0 +1,22 @@
+// Package lifecycle decides what becomes of a job: which rank has started,
+// joined, left or failed, when the others are to be stopped and how, and with
+// which code golaunch exits. It is pure: events and the time go in, actions come
+// out, and it imports nothing. The front of golaunch carries the actions out.
+//
+// # Phases
+//
+//	preparing  nothing has been started
+//	running    ranks run
+//	winding    a signal to golaunch was forwarded; each rank ends in its own way,
+//	           and for Grace a failure does not stop the others
+//	stopping   the job has failed: SIGTERM was sent, SIGKILL follows after StopWait
+//	killing    SIGKILL was sent to everything
+//	finishing  no rank is left; its supervisor clears up behind the ranks
+//	over
+//
+// preparing leads to running or finishing; running to winding, stopping,
+// killing or finishing; winding back to running or on like running; the others
+// only downwards.
+//
+// Goroutine safety: none; a [Job] belongs to one goroutine.
+package lifecycle
