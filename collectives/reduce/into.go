@@ -11,31 +11,14 @@ func Into(kind Kind, op Op, dst, a, b []byte) {
 	if len(a) < len(dst) || len(b) < len(dst) {
 		tooShort(len(dst), len(a), len(b))
 	}
-	a, b = a[:len(dst)], b[:len(dst)]
 	if hasVectors && len(dst) >= vectorBytes {
-		whole := vectors(kind, op, dst, a, b)
-		dst, a, b = dst[whole:], a[whole:], b[whole:]
+		done := vectors(kind, op, dst, nil, a, b, false)
+		dst, a, b = dst[done:], a[done:], b[done:]
 		if len(dst) == 0 {
 			return
 		}
 	}
-	scalar(kind, op, dst, a, b)
-}
-
-// stretch is the most that one call of a kernel handles: a goroutine is not stopped inside assembly, and whoever
-// stops the world waits for it. This is some 10 us.
-const stretch = 64 << 10
-
-// vectors does the vectors that dst is made of and returns how many bytes they are, 0 if there is no kernel.
-func vectors(kind Kind, op Op, dst, a, b []byte) (done int) {
-	for whole := len(dst) &^ (vectorBytes - 1); done < whole; {
-		n := min(whole-done, stretch)
-		if !vector(kind, op, &dst[done], &a[done], &b[done], n) {
-			return 0
-		}
-		done += n
-	}
-	return done
+	scalar(kind, op, first(dst), first(a), first(b), len(dst))
 }
 
 // Into2 sets dst1[i] and dst2[i] to a[i] op b[i] in one pass over the operands: what one rank does in the zero-copy
@@ -45,16 +28,44 @@ func Into2(kind Kind, op Op, dst1, dst2, a, b []byte) {
 	if len(dst2) < len(dst1) || len(a) < len(dst1) || len(b) < len(dst1) {
 		tooShort(len(dst1), len(dst2), len(a), len(b))
 	}
-	// Block by block, so that the copy reads from the nearest cache. Within a block the operands are all read before
-	// dst2 is written, which is what lets dst2 be one of them.
-	const block = 8 << 10
-	for len(dst1) > block {
-		Into(kind, op, dst1[:block], a, b)
-		copy(dst2, dst1[:block])
-		dst1, dst2, a, b = dst1[block:], dst2[block:], a[block:], b[block:]
+	if hasVectors && len(dst1) >= vectorBytes {
+		done := vectors(kind, op, dst1, dst2, a, b, false)
+		dst1, dst2, a, b = dst1[done:], dst2[done:], a[done:], b[done:]
 	}
-	Into(kind, op, dst1, a, b)
-	copy(dst2, dst1)
+	scalar2(kind, op, dst1, dst2, a, b)
+}
+
+// scalar2 goes block by block, so that the copy reads from the nearest cache. Within a block the operands are all
+// read before dst2 is written, which is what lets dst2 be one of them.
+func scalar2(kind Kind, op Op, dst1, dst2, a, b []byte) {
+	const block = 8 << 10
+	for len(dst1) > 0 {
+		n := min(len(dst1), block)
+		scalar(kind, op, first(dst1), first(a), first(b), n)
+		copy(dst2, dst1[:n])
+		dst1, dst2, a, b = dst1[n:], dst2[n:], a[n:], b[n:]
+	}
+}
+
+// stretch is the most that one call of a kernel handles: a goroutine is not stopped inside assembly, and whoever
+// stops the world waits for it. This is some 10 us.
+const stretch = 64 << 10
+
+// vectors does the vectors that dst is made of, in second too unless it is nil, and returns how many bytes they are: 0
+// if there is no kernel. With stream, the destinations are aligned to vectorBytes.
+func vectors(kind Kind, op Op, dst, second, a, b []byte, stream bool) (done int) {
+	for whole := len(dst) &^ (vectorBytes - 1); done < whole; {
+		n := min(whole-done, stretch)
+		var also *byte
+		if second != nil {
+			also = &second[done]
+		}
+		if !vector(kind, op, &dst[done], also, &a[done], &b[done], n, stream) {
+			return 0
+		}
+		done += n
+	}
+	return done
 }
 
 // tooShort tells a caller inside the house that it did not check its lengths.

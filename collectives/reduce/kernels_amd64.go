@@ -4,177 +4,177 @@
 
 package reduce
 
-// avx2Sum8 handles n bytes, which is a multiple of 32.
+// avx2Sum8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Sum8(dst *byte, a *byte, b *byte, n int)
+func avx2Sum8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Sum16 handles n bytes, which is a multiple of 32.
+// avx2Sum16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Sum16(dst *byte, a *byte, b *byte, n int)
+func avx2Sum16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Sum32 handles n bytes, which is a multiple of 32.
+// avx2Sum32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Sum32(dst *byte, a *byte, b *byte, n int)
+func avx2Sum32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Sum64 handles n bytes, which is a multiple of 32.
+// avx2Sum64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Sum64(dst *byte, a *byte, b *byte, n int)
+func avx2Sum64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Prod8 handles n bytes, which is a multiple of 32.
+// avx2Prod8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Prod8(dst *byte, a *byte, b *byte, n int)
+func avx2Prod8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Prod16 handles n bytes, which is a multiple of 32.
+// avx2Prod16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Prod16(dst *byte, a *byte, b *byte, n int)
+func avx2Prod16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Prod32 handles n bytes, which is a multiple of 32.
+// avx2Prod32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Prod32(dst *byte, a *byte, b *byte, n int)
+func avx2Prod32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Prod64 handles n bytes, which is a multiple of 32.
+// avx2Prod64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Prod64(dst *byte, a *byte, b *byte, n int)
+func avx2Prod64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinInt8 handles n bytes, which is a multiple of 32.
+// avx2MinInt8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinInt8(dst *byte, a *byte, b *byte, n int)
+func avx2MinInt8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinInt16 handles n bytes, which is a multiple of 32.
+// avx2MinInt16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinInt16(dst *byte, a *byte, b *byte, n int)
+func avx2MinInt16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinInt32 handles n bytes, which is a multiple of 32.
+// avx2MinInt32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinInt32(dst *byte, a *byte, b *byte, n int)
+func avx2MinInt32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxInt8 handles n bytes, which is a multiple of 32.
+// avx2MaxInt8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxInt8(dst *byte, a *byte, b *byte, n int)
+func avx2MaxInt8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxInt16 handles n bytes, which is a multiple of 32.
+// avx2MaxInt16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxInt16(dst *byte, a *byte, b *byte, n int)
+func avx2MaxInt16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxInt32 handles n bytes, which is a multiple of 32.
+// avx2MaxInt32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxInt32(dst *byte, a *byte, b *byte, n int)
+func avx2MaxInt32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinUint8 handles n bytes, which is a multiple of 32.
+// avx2MinUint8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinUint8(dst *byte, a *byte, b *byte, n int)
+func avx2MinUint8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinUint16 handles n bytes, which is a multiple of 32.
+// avx2MinUint16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinUint16(dst *byte, a *byte, b *byte, n int)
+func avx2MinUint16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinUint32 handles n bytes, which is a multiple of 32.
+// avx2MinUint32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinUint32(dst *byte, a *byte, b *byte, n int)
+func avx2MinUint32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxUint8 handles n bytes, which is a multiple of 32.
+// avx2MaxUint8 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxUint8(dst *byte, a *byte, b *byte, n int)
+func avx2MaxUint8(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxUint16 handles n bytes, which is a multiple of 32.
+// avx2MaxUint16 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxUint16(dst *byte, a *byte, b *byte, n int)
+func avx2MaxUint16(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxUint32 handles n bytes, which is a multiple of 32.
+// avx2MaxUint32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxUint32(dst *byte, a *byte, b *byte, n int)
+func avx2MaxUint32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinInt64 handles n bytes, which is a multiple of 32.
+// avx2MinInt64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinInt64(dst *byte, a *byte, b *byte, n int)
+func avx2MinInt64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxInt64 handles n bytes, which is a multiple of 32.
+// avx2MaxInt64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxInt64(dst *byte, a *byte, b *byte, n int)
+func avx2MaxInt64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinUint64 handles n bytes, which is a multiple of 32.
+// avx2MinUint64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinUint64(dst *byte, a *byte, b *byte, n int)
+func avx2MinUint64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxUint64 handles n bytes, which is a multiple of 32.
+// avx2MaxUint64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxUint64(dst *byte, a *byte, b *byte, n int)
+func avx2MaxUint64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2And handles n bytes, which is a multiple of 32.
+// avx2And is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2And(dst *byte, a *byte, b *byte, n int)
+func avx2And(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Or handles n bytes, which is a multiple of 32.
+// avx2Or is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Or(dst *byte, a *byte, b *byte, n int)
+func avx2Or(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2Xor handles n bytes, which is a multiple of 32.
+// avx2Xor is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2Xor(dst *byte, a *byte, b *byte, n int)
+func avx2Xor(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2SumFloat32 handles n bytes, which is a multiple of 32.
+// avx2SumFloat32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2SumFloat32(dst *byte, a *byte, b *byte, n int)
+func avx2SumFloat32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2ProdFloat32 handles n bytes, which is a multiple of 32.
+// avx2ProdFloat32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2ProdFloat32(dst *byte, a *byte, b *byte, n int)
+func avx2ProdFloat32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinFloat32 handles n bytes, which is a multiple of 32.
+// avx2MinFloat32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinFloat32(dst *byte, a *byte, b *byte, n int)
+func avx2MinFloat32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxFloat32 handles n bytes, which is a multiple of 32.
+// avx2MaxFloat32 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxFloat32(dst *byte, a *byte, b *byte, n int)
+func avx2MaxFloat32(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2SumFloat64 handles n bytes, which is a multiple of 32.
+// avx2SumFloat64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2SumFloat64(dst *byte, a *byte, b *byte, n int)
+func avx2SumFloat64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2ProdFloat64 handles n bytes, which is a multiple of 32.
+// avx2ProdFloat64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2ProdFloat64(dst *byte, a *byte, b *byte, n int)
+func avx2ProdFloat64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MinFloat64 handles n bytes, which is a multiple of 32.
+// avx2MinFloat64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MinFloat64(dst *byte, a *byte, b *byte, n int)
+func avx2MinFloat64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)
 
-// avx2MaxFloat64 handles n bytes, which is a multiple of 32.
+// avx2MaxFloat64 is a kernel; see vectors, which calls it.
 //
 //go:noescape
-func avx2MaxFloat64(dst *byte, a *byte, b *byte, n int)
+func avx2MaxFloat64(first *byte, second *byte, a *byte, b *byte, n int, stream bool)

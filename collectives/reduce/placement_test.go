@@ -14,12 +14,12 @@ func TestPlacement(t *testing.T) {
 	const length, room = 5*vectorTest + 24, 2 * vectorTest
 	pairs(t, func(t *testing.T, kind Kind, op Op) {
 		rng := rand.New(rand.NewPCG(2, uint64(kind)<<8|uint64(op)))
-		size := kind.Size()
+		size, unit := kind.Size(), componentSize(kind)
 		n := length / size * size
 		a, b := operands(rng, kind, (n+room)/size)
 		want := make([]byte, n)
 		for range 60 {
-			i, j, k := rng.IntN(vectorTest/size)*size, rng.IntN(vectorTest/size)*size, rng.IntN(vectorTest/size)*size
+			i, j, k := rng.IntN(vectorTest/unit)*unit, rng.IntN(vectorTest/unit)*unit, rng.IntN(vectorTest/unit)*unit
 			x, y := a[i:i+n], b[j:j+n]
 			copy(want, expected(kind, op, x, y))
 			got := bytes.Repeat([]byte{0xA5}, n+room)

@@ -15,124 +15,124 @@ var hasVectors = cpu.X86.HasAVX2
 // vector reduces a multiple of vectorBytes with a kernel in assembly and reports whether there is one. Calls are direct: through a
 // function value the arguments would escape. Complex sums are those of the components; complex products and all
 // that is undefined have no kernel.
-func vector(kind Kind, op Op, dst, a, b *byte, n int) bool {
+func vector(kind Kind, op Op, first, second, a, b *byte, n int, stream bool) bool {
 	switch op {
 	case Sum:
-		return vectorSum(kind, dst, a, b, n)
+		return vectorSum(kind, first, second, a, b, n, stream)
 	case Prod:
-		return vectorProd(kind, dst, a, b, n)
+		return vectorProd(kind, first, second, a, b, n, stream)
 	case Min:
-		return vectorMin(kind, dst, a, b, n)
+		return vectorMin(kind, first, second, a, b, n, stream)
 	case Max:
-		return vectorMax(kind, dst, a, b, n)
+		return vectorMax(kind, first, second, a, b, n, stream)
 	}
-	return kind != 0 && kind < Float32 && vectorBits(op, dst, a, b, n)
+	return kind != 0 && kind < Float32 && vectorBits(op, first, second, a, b, n, stream)
 }
 
-func vectorSum(kind Kind, dst, a, b *byte, n int) bool {
+func vectorSum(kind Kind, first, second, a, b *byte, n int, stream bool) bool {
 	switch kind {
 	case Int8, Uint8:
-		avx2Sum8(dst, a, b, n)
+		avx2Sum8(first, second, a, b, n, stream)
 	case Int16, Uint16:
-		avx2Sum16(dst, a, b, n)
+		avx2Sum16(first, second, a, b, n, stream)
 	case Int32, Uint32:
-		avx2Sum32(dst, a, b, n)
+		avx2Sum32(first, second, a, b, n, stream)
 	case Int64, Uint64:
-		avx2Sum64(dst, a, b, n)
+		avx2Sum64(first, second, a, b, n, stream)
 	case Float32, Complex64:
-		avx2SumFloat32(dst, a, b, n)
+		avx2SumFloat32(first, second, a, b, n, stream)
 	case Float64, Complex128:
-		avx2SumFloat64(dst, a, b, n)
+		avx2SumFloat64(first, second, a, b, n, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func vectorProd(kind Kind, dst, a, b *byte, n int) bool {
+func vectorProd(kind Kind, first, second, a, b *byte, n int, stream bool) bool {
 	switch kind {
 	case Int8, Uint8:
-		avx2Prod8(dst, a, b, n)
+		avx2Prod8(first, second, a, b, n, stream)
 	case Int16, Uint16:
-		avx2Prod16(dst, a, b, n)
+		avx2Prod16(first, second, a, b, n, stream)
 	case Int32, Uint32:
-		avx2Prod32(dst, a, b, n)
+		avx2Prod32(first, second, a, b, n, stream)
 	case Int64, Uint64:
-		avx2Prod64(dst, a, b, n)
+		avx2Prod64(first, second, a, b, n, stream)
 	case Float32:
-		avx2ProdFloat32(dst, a, b, n)
+		avx2ProdFloat32(first, second, a, b, n, stream)
 	case Float64:
-		avx2ProdFloat64(dst, a, b, n)
+		avx2ProdFloat64(first, second, a, b, n, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func vectorMin(kind Kind, dst, a, b *byte, n int) bool {
+func vectorMin(kind Kind, first, second, a, b *byte, n int, stream bool) bool {
 	switch kind {
 	case Int8:
-		avx2MinInt8(dst, a, b, n)
+		avx2MinInt8(first, second, a, b, n, stream)
 	case Int16:
-		avx2MinInt16(dst, a, b, n)
+		avx2MinInt16(first, second, a, b, n, stream)
 	case Int32:
-		avx2MinInt32(dst, a, b, n)
+		avx2MinInt32(first, second, a, b, n, stream)
 	case Int64:
-		avx2MinInt64(dst, a, b, n)
+		avx2MinInt64(first, second, a, b, n, stream)
 	case Uint8:
-		avx2MinUint8(dst, a, b, n)
+		avx2MinUint8(first, second, a, b, n, stream)
 	case Uint16:
-		avx2MinUint16(dst, a, b, n)
+		avx2MinUint16(first, second, a, b, n, stream)
 	case Uint32:
-		avx2MinUint32(dst, a, b, n)
+		avx2MinUint32(first, second, a, b, n, stream)
 	case Uint64:
-		avx2MinUint64(dst, a, b, n)
+		avx2MinUint64(first, second, a, b, n, stream)
 	case Float32:
-		avx2MinFloat32(dst, a, b, n)
+		avx2MinFloat32(first, second, a, b, n, stream)
 	case Float64:
-		avx2MinFloat64(dst, a, b, n)
+		avx2MinFloat64(first, second, a, b, n, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func vectorMax(kind Kind, dst, a, b *byte, n int) bool {
+func vectorMax(kind Kind, first, second, a, b *byte, n int, stream bool) bool {
 	switch kind {
 	case Int8:
-		avx2MaxInt8(dst, a, b, n)
+		avx2MaxInt8(first, second, a, b, n, stream)
 	case Int16:
-		avx2MaxInt16(dst, a, b, n)
+		avx2MaxInt16(first, second, a, b, n, stream)
 	case Int32:
-		avx2MaxInt32(dst, a, b, n)
+		avx2MaxInt32(first, second, a, b, n, stream)
 	case Int64:
-		avx2MaxInt64(dst, a, b, n)
+		avx2MaxInt64(first, second, a, b, n, stream)
 	case Uint8:
-		avx2MaxUint8(dst, a, b, n)
+		avx2MaxUint8(first, second, a, b, n, stream)
 	case Uint16:
-		avx2MaxUint16(dst, a, b, n)
+		avx2MaxUint16(first, second, a, b, n, stream)
 	case Uint32:
-		avx2MaxUint32(dst, a, b, n)
+		avx2MaxUint32(first, second, a, b, n, stream)
 	case Uint64:
-		avx2MaxUint64(dst, a, b, n)
+		avx2MaxUint64(first, second, a, b, n, stream)
 	case Float32:
-		avx2MaxFloat32(dst, a, b, n)
+		avx2MaxFloat32(first, second, a, b, n, stream)
 	case Float64:
-		avx2MaxFloat64(dst, a, b, n)
+		avx2MaxFloat64(first, second, a, b, n, stream)
 	default:
 		return false
 	}
 	return true
 }
 
-func vectorBits(op Op, dst, a, b *byte, n int) bool {
+func vectorBits(op Op, first, second, a, b *byte, n int, stream bool) bool {
 	switch op {
 	case And:
-		avx2And(dst, a, b, n)
+		avx2And(first, second, a, b, n, stream)
 	case Or:
-		avx2Or(dst, a, b, n)
+		avx2Or(first, second, a, b, n, stream)
 	case Xor:
-		avx2Xor(dst, a, b, n)
+		avx2Xor(first, second, a, b, n, stream)
 	default:
 		return false
 	}

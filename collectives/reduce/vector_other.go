@@ -9,4 +9,4 @@ const (
 	hasVectors  = false
 )
 
-func vector(Kind, Op, *byte, *byte, *byte, int) bool { return false }
+func vector(Kind, Op, *byte, *byte, *byte, *byte, int, bool) bool { return false }
