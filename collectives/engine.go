@@ -1,0 +1,65 @@
+package collectives
+
+import (
+	"context"
+
+	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/pipe"
+	"github.com/golaunch/golaunch/runtime/world"
+)
+
+// An engine is what this package keeps of a communicator. It belongs to the
+// operation under way.
+type engine struct {
+	inside   *world.Inside
+	group    *group.Group
+	me, size int
+
+	offers  []offer // of the operation under way, by rank
+	views   []view  // by rank: mappings of their buffers
+	scratch []byte  // a chunk of partial results
+
+	writers  []*pipe.Writer // by rank; nil before the first use
+	readers  []*pipe.Reader
+	programs []*program // most recently used first
+	run      run
+}
+
+func newEngine(inside *world.Inside) *engine {
+	g := inside.Group()
+	n := g.Size()
+	return &engine{
+		inside: inside, group: g, me: g.Me(), size: n,
+		offers: make([]offer, n), views: make([]view, n),
+		writers: make([]*pipe.Writer, n), readers: make([]*pipe.Reader, n),
+	}
+}
+
+// enter begins a call on a communicator. Each enter that succeeds is ended by leave.
+func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
+	inside := world.Of(comm)
+	if err := inside.Enter(&names[c.what]); err != nil {
+		return nil, err
+	}
+	e, ok := inside.Collectives.(*engine)
+	if !ok {
+		e = newEngine(inside)
+		inside.Collectives = e
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, e.leave(c, context.Cause(ctx))
+	}
+	if c.bad != nil {
+		return nil, e.leave(c, c.bad)
+	}
+	return e, nil
+}
+
+// leave ends a call. If it failed, the communicator breaks.
+func (e *engine) leave(c *call, err error) error {
+	if err != nil {
+		err = e.inside.Fail(names[c.what], err)
+	}
+	e.inside.Exit()
+	return err
+}
