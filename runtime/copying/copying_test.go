@@ -53,10 +53,10 @@ func TestShortLengthsAndAlignments(t *testing.T) {
 
 // TestLengthsAtTheThresholds has one length on each side of every change of method.
 func TestLengthsAtTheThresholds(t *testing.T) {
-	src, dst := random(long+2*guard), make([]byte, long+2*guard)
+	src, dst := random(long+2*streamedBlock), make([]byte, long+2*streamedBlock)
 	for _, n := range []int{
-		block, short - 1, short, short + 1, short + 2, short + block, 1<<20 + block - 1, 1<<20 + block + 1, 3<<20 + 5,
-		long - block - 1, long - block, long - 1, long, long + 1,
+		cachedBlock, short - 1, short, short + 1, short + 2, short + cachedBlock, 1<<20 + cachedBlock - 1, 1<<20 + cachedBlock + 1, 3<<20 + 5,
+		long - cachedBlock - 1, long - cachedBlock, long - 1, long, long + 1, long + streamedBlock - 1, long + streamedBlock + 1,
 	} {
 		checkCopy(t, src, dst, 8, 8, n)
 		checkCopy(t, src, dst, 3, 17, n)
