@@ -104,7 +104,9 @@ func (in *inbox) message() ([]byte, bool, error) {
 	return msg, ok, nil
 }
 
+// drop puts the last ring in the place of ring i, and has it looked at next.
 func (e *endpoint) drop(i int) {
+	e.in.turn = i + 1
 	last := len(e.in.inboxes) - 1
 	e.in.inboxes[i] = e.in.inboxes[last]
 	e.in.inboxes = e.in.inboxes[:last]

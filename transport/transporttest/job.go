@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,9 @@ type jobRank struct {
 // guard is what lies before and after every piece of memory a Job hands out, so
 // that offsets are not 0 and an access beside it hits something.
 const guard = 64
+
+// errNobodyRang ends a Wait that would hang a test for good.
+var errNobodyRang = errors.New("nobody made the wait end")
 
 // NewJob makes the services for size ranks. memory returns zeroed memory aligned
 // to 64 bytes; nil: the Go heap.
@@ -132,6 +136,8 @@ func (j *Job) wait(ctx context.Context, rank, peer int, ready func() bool) error
 	r.waiting.Add(1)
 	defer r.waiting.Add(-1)
 	j.events.ring()
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience(), errNobodyRang)
+	defer cancel()
 	return r.bell.until(ctx, func() (bool, error) {
 		if !ready() && j.ranks[peer].failed.Load() {
 			return false, fmt.Errorf("rank %d: %w", peer, transport.ErrPeerFailed)

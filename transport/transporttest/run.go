@@ -3,6 +3,7 @@ package transporttest
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -14,8 +15,16 @@ import (
 	"github.com/golaunch/golaunch/transport"
 )
 
-// patience is how long a check waits for something that must happen.
-const patience = 60 * time.Second
+// patienceVariable sets how long a check waits for something that must happen, in
+// the notation of time.ParseDuration.
+const patienceVariable = "GOLAUNCH_TEST_PATIENCE"
+
+func patience() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv(patienceVariable)); err == nil {
+		return d
+	}
+	return 60 * time.Second
+}
 
 // A check is one rule of the contract, with the number of ranks it needs.
 type check struct {
@@ -41,7 +50,7 @@ func Run(t *testing.T, newWorld func(t testing.TB, size int) *World) {
 func newNodes(t *testing.T, newWorld func(t testing.TB, size int) *World, size int) []*node {
 	t.Helper()
 	w := newWorld(t, size)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience())
 	t.Cleanup(cancel)
 	nodes := make([]*node, size)
 	for rank := range nodes {
