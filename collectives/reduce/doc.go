@@ -27,7 +27,7 @@
 //
 // A destination may be exactly a or exactly b, and the destinations of Into2 may be one another. A destination that
 // overlaps an operand in any other way gives unspecified elements. The addresses are multiples of the element's
-// alignment, as those of Go slices and of arena memory are. Each element of eight bytes or fewer is written by one store.
+// alignment, as those of Go slices and of arena memory are.
 //
 // All functions are safe for concurrent use on memory that nobody else writes, allocate nothing, and do not let
 // their arguments escape.

@@ -9,8 +9,8 @@ type integer interface {
 type float interface{ ~float32 | ~float64 }
 
 // scalar is Into in Go alone: the whole of it where there is no assembly, the ends of arrays where there is, and
-// what the assembly is tested against. It does the whole elements in n bytes. Pointers, because nine words of slices do not fit the
-// registers that arguments travel in.
+// what the assembly is tested against. It does the whole elements in n bytes. Pointers, because nine words of slices
+// do not fit the registers that arguments travel in.
 func scalar(kind Kind, op Op, dst, a, b *byte, n int) {
 	switch kind {
 	case Int8:

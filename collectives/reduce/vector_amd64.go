@@ -12,9 +12,9 @@ const vectorBytes = 32
 // hasVectors is decided once: a variable that never changes is a branch that is always predicted.
 var hasVectors = cpu.X86.HasAVX2
 
-// vector reduces a multiple of vectorBytes with a kernel in assembly and reports whether there is one. Calls are direct: through a
-// function value the arguments would escape. Complex sums are those of the components; complex products and all
-// that is undefined have no kernel.
+// vector reduces a multiple of vectorBytes with a kernel in assembly and reports whether there is one. Calls are
+// direct: through a function value the arguments would escape. Complex sums are those of the components; complex
+// products and all that is undefined have no kernel.
 func vector(kind Kind, op Op, first, second, a, b *byte, n int, stream bool) bool {
 	switch op {
 	case Sum:

@@ -55,7 +55,8 @@ func TestShortLengthsAndAlignments(t *testing.T) {
 func TestLengthsAtTheThresholds(t *testing.T) {
 	src, dst := random(long+2*streamedBlock), make([]byte, long+2*streamedBlock)
 	for _, n := range []int{
-		cachedBlock, short - 1, short, short + 1, short + 2, short + cachedBlock, 1<<20 + cachedBlock - 1, 1<<20 + cachedBlock + 1, 3<<20 + 5,
+		cachedBlock, short - 1, short, short + 1, short + 2, short + cachedBlock,
+		1<<20 + cachedBlock - 1, 1<<20 + cachedBlock + 1, 3<<20 + 5,
 		long - cachedBlock - 1, long - cachedBlock, long - 1, long, long + 1, long + streamedBlock - 1, long + streamedBlock + 1,
 	} {
 		checkCopy(t, src, dst, 8, 8, n)

@@ -44,8 +44,9 @@ func (p precision) arithmetic(op func(ops ...Op)) func([]reg.VecVirtual, reg.Vec
 	}
 }
 
-// extreme does MINP or MAXP both ways around. They differ only where an operand is NaN, which is replaced, and for two zeros,
-// where the instruction returns its second operand: or keeps the sign of -0 for Min, and drops it for Max.
+// extreme does MINP or MAXP both ways around. They differ only where an operand is NaN, which is replaced, and for
+// two zeros, where the instruction returns its second operand: "or" keeps the sign of -0 for Min, "and" drops it for
+// Max.
 func (p precision) extreme(op, join func(ops ...Op)) func([]reg.VecVirtual, reg.VecVirtual, reg.VecVirtual) reg.VecVirtual {
 	return func(c []reg.VecVirtual, x, y reg.VecVirtual) reg.VecVirtual {
 		isNaN, other := YMM(), YMM()
