@@ -270,13 +270,3 @@ func openDescriptors(t *testing.T) int {
 	}
 	return len(list)
 }
-
-func dupNonblock(f *os.File) (*os.File, error) {
-	defer f.Close()
-	fd, err := syscall.Dup(int(f.Fd()))
-	if err != nil {
-		return nil, err
-	}
-	syscall.CloseOnExec(fd)
-	return Pollable(fd)
-}

@@ -8,29 +8,19 @@ import (
 	"syscall"
 )
 
-// SocketPair returns the two ends of a new SOCK_SEQPACKET pair. Both are closed on
-// exec; ours does not block and can be used with Send and Receive, theirs is a
-// plain descriptor to be given to another process.
-func SocketPair() (ours *os.File, theirs *os.File, err error) {
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0)
+// ErrPacket is what Receive returns, wrapped, for a packet that makes no sense.
+// The socket can still be used.
+var ErrPacket = errors.New("not a packet of golaunch's")
+
+// SocketPair returns the two ends of a new SOCK_SEQPACKET pair, which can be used
+// with Send and Receive. Both are closed on exec and do not block, whoever holds
+// them.
+func SocketPair() (a, b *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("socketpair: %w", err)
 	}
-	theirs = os.NewFile(uintptr(fds[1]), "golaunch socket")
-	ours, err = Pollable(fds[0])
-	if err != nil {
-		return nil, nil, errors.Join(err, theirs.Close())
-	}
-	return ours, theirs, nil
-}
-
-// Pollable makes a file of a socket's descriptor that does not block a thread
-// while it waits. It takes fd over.
-func Pollable(fd int) (*os.File, error) {
-	if err := syscall.SetNonblock(fd, true); err != nil {
-		return nil, errors.Join(fmt.Errorf("making a socket non-blocking: %w", err), syscall.Close(fd))
-	}
-	return os.NewFile(uintptr(fd), "golaunch socket"), nil
+	return os.NewFile(uintptr(fds[0]), "golaunch socket"), os.NewFile(uintptr(fds[1]), "golaunch socket"), nil
 }
 
 // Send sends p over socket, and pass with it unless it is nil. The caller keeps
@@ -131,7 +121,7 @@ func (m *message) parse() (Packet, *os.File, error) {
 	}
 	if err != nil {
 		closeAll(fds)
-		return Packet{}, nil, err
+		return Packet{}, nil, fmt.Errorf("%w: %w", ErrPacket, err)
 	}
 	if len(fds) == 0 {
 		return p, nil, nil

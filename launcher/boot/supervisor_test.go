@@ -40,8 +40,7 @@ func (f *fakeSupervisor) hello() Packet {
 		f.t.Errorf("hello: %v, descriptor %v", err, file)
 		return p
 	}
-	fd, _ := dupNonblock(file)
-	f.private = fd
+	f.private = file
 	return p
 }
 

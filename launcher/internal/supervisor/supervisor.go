@@ -1,0 +1,148 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/proc"
+	"github.com/golaunch/golaunch/runtime/job"
+)
+
+type supervisor struct {
+	front    *control.Conn
+	children *proc.Children
+	host     string
+
+	mu       sync.Mutex
+	memory   *job.Memory
+	size     int
+	ranks    map[int]*rank
+	segments segments
+	input    *input
+	scratch  string // directory to remove at the end
+	cleared  bool   // it has been removed, and must not be made any more
+
+	outputs  map[outputID]*output
+	carrying sync.WaitGroup // the outputs that have not ended
+
+	builds int // started so far; used by the main goroutine only
+}
+
+// Run is the whole life of a supervisor process, whose front is at the other end
+// of stream. It returns the process's exit code.
+func Run(stream io.ReadWriteCloser) int {
+	standApart()
+	children, err := proc.New()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "golaunch: supervisor:", err)
+		return 1
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	front := control.NewConn(stream)
+	s := &supervisor{
+		front: front, children: children, host: host, ranks: map[int]*rank{},
+		segments: newSegments(), input: newInput(front), outputs: map[outputID]*output{},
+	}
+	return s.serve()
+}
+
+// standApart keeps signals away that are meant for the front, which forwards them:
+// a terminal's hang-up, and whoever signals everything named golaunch. Handlers,
+// unlike ignored signals, are not inherited by the ranks.
+func standApart() {
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGTSTP,
+		syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+	os.WriteFile("/proc/self/comm", []byte("golaunch-superv"), 0)
+}
+
+// serve does what the front says until it says Finish or is gone.
+func (s *supervisor) serve() int {
+	s.front.Send(&control.Hello{Protocol: control.Protocol, Version: boot.Version, Host: s.host, PID: os.Getpid()})
+	for {
+		m, err := s.front.Receive()
+		if err != nil {
+			return s.abandoned(err)
+		}
+		switch m := m.(type) {
+		case *control.Hello: // the front compares, and closes
+		case *control.Build:
+			go s.build(m, s.builds)
+			s.builds++
+		case *control.Start:
+			s.prepare(m)
+			go s.start(m)
+		case *control.Signal:
+			s.signal(syscall.Signal(m.Sig), m.SpareLeft)
+		case *control.Kill:
+			go s.children.KillAll()
+		case *control.Finish:
+			go s.finish(time.Duration(m.Linger))
+		case *control.Stdin:
+			s.input.write(m.Data)
+		case *control.StdinEnd:
+			s.input.end()
+		case *control.Credit:
+			s.credit(m)
+		default:
+			return s.abandoned(fmt.Errorf("the front sent a %T", m))
+		}
+	}
+}
+
+// abandoned clears up after the front's death. Nobody is left to hear about it,
+// except when it is the protocol that was broken.
+func (s *supervisor) abandoned(err error) int {
+	s.children.KillAll()
+	s.removeScratch()
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		fmt.Fprintln(os.Stderr, "golaunch: supervisor: the connection to golaunch is lost:", err)
+	}
+	return 1
+}
+
+// finish follows the end of the last rank.
+func (s *supervisor) finish(linger time.Duration) {
+	killed := 0
+	if !s.children.Wait(linger) {
+		killed = s.children.KillAll()
+	}
+	s.drain()
+	s.removeScratch()
+	s.front.Send(&control.Done{Killed: killed})
+	s.front.Flush()
+	os.Exit(0)
+}
+
+func (s *supervisor) removeScratch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cleared = true
+	if s.scratch != "" {
+		os.RemoveAll(s.scratch)
+	}
+}
+
+func (s *supervisor) signal(sig syscall.Signal, spareLeft bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.ranks {
+		if r.pid != 0 && !(spareLeft && r.left) {
+			s.children.SignalGroup(r.pid, sig)
+		}
+	}
+}
