@@ -5,6 +5,7 @@ package lock
 import (
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // In the victim's process, die at the chosen visit of the chosen step.
@@ -25,3 +26,9 @@ var _ = func() bool {
 	dieAt = CrashPoint
 	return true
 }()
+
+// die is what a victim does.
+func die() {
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}

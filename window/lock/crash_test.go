@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -91,10 +90,4 @@ func killOne(t *testing.T, program string, n int, point, visit string) {
 			t.Error(err)
 		}
 	}
-}
-
-// die is what a victim does.
-func die() {
-	syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {}
 }

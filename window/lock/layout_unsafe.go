@@ -24,15 +24,14 @@ const (
 // aligned to 128 bytes.
 func Size(n int) int { return (slotsAt + n*slotSize + alignment - 1) / alignment * alignment }
 
-func check(block []byte, members int) error {
-	if len(block) < Size(members) || uintptr(unsafe.Pointer(unsafe.SliceData(block)))%alignment != 0 {
-		return fmt.Errorf("%d bytes of shared memory for a lock of %d members: want %d, aligned to %d",
-			len(block), members, Size(members), alignment)
+func checkBlock(block []byte, size int) error {
+	if len(block) < size || uintptr(unsafe.Pointer(unsafe.SliceData(block)))%alignment != 0 {
+		return fmt.Errorf("%d bytes of shared memory for a lock: want %d, aligned to %d", len(block), size, alignment)
 	}
 	return nil
 }
 
-// wordAt is right because check has seen that the block is aligned and long enough,
+// wordAt is right because checkBlock has seen that the block is aligned and long enough,
 // the owner of the memory keeps it mapped for as long as the Lock is used, and there
 // are no Go pointers in it.
 func wordAt(block []byte, at int) *atomic.Uint64 {

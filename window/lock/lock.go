@@ -41,7 +41,7 @@ type words struct {
 // Init makes l member me's view of the lock in block, which is zeroed when the first
 // member begins to use it.
 func (l *Lock) Init(block []byte, me, members int, peers Peers) error {
-	if err := check(block, members); err != nil {
+	if err := checkBlock(block, Size(members)); err != nil {
 		return err
 	}
 	w := words{state: wordAt(block, stateAt), latch: wordAt(block, latchAt), ticket: wordAt(block, ticketWordAt)}

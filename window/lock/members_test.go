@@ -19,7 +19,7 @@ import (
 
 const testWords = 64
 
-func extra(n int) int { return groupBytes(n) + Size(n) + testWords*8 }
+func extra(n int) int { return groupBytes(n) + Size(n) + testWords*8 + LatchesSize }
 
 func groupBytes(n int) int { return (group.Size(n) + alignment - 1) / alignment * alignment }
 
