@@ -34,6 +34,8 @@ func (c *consumer) take() ([]byte, bool, error) {
 	return c.data.bytes[first:last:last], true, nil
 }
 
+func (c *consumer) empty() bool { return c.data.words[c.at/wordBytes].Load() == 0 }
+
 // next is the acquire: it returns the header of the next record, checked, or 0.
 func (c *consumer) next() (header, error) {
 	h := header(c.data.words[c.at/wordBytes].Load())

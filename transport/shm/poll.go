@@ -13,6 +13,7 @@ type receiver struct {
 	admitted []bool  // by rank: its ring is, or was, among inboxes
 	seen     uint64  // announcements when entries were last looked through
 	turn     int     // where the next Poll begins: 0 completions, i the ring i-1
+	lent     bool    // the last Poll delivered a message
 }
 
 // An inbox is the receiving side of one ring.
@@ -42,21 +43,27 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 		if n == len(done) {
 			break
 		}
-		n += e.turn(done[n:])
+		if i := e.in.next(); i < 0 {
+			n += e.report(done[n:])
+		} else if !e.in.inboxes[i].idle() {
+			n += e.receive(i, done[n:])
+		}
 	}
 	return n, nil
 }
 
-// turn fills done from one source and moves on to the next.
-func (e *endpoint) turn(done []transport.Completion) int {
-	at := e.in.turn
-	if at > len(e.in.inboxes) {
+// next returns whose turn it is: an inbox, or -1 for the completions.
+func (r *receiver) next() int {
+	at := r.turn
+	if at > len(r.inboxes) {
 		at = 0
 	}
-	e.in.turn = at + 1
-	if at > 0 {
-		return e.receive(at-1, done)
-	}
+	r.turn = at + 1
+	return at - 1
+}
+
+// report fills done with completions of this rank's own operations.
+func (e *endpoint) report(done []transport.Completion) int {
 	n := e.local.take(done)
 	if n > 0 {
 		e.ringWaiting()
@@ -86,9 +93,13 @@ func (e *endpoint) receive(i int, done []transport.Completion) int {
 			return n
 		}
 		done[n] = transport.Completion{Rank: in.rank, Message: msg}
+		e.in.lent = true
 	}
 	return len(done)
 }
+
+// idle tells whether there is nothing to receive, as far as one load can tell.
+func (in *inbox) idle() bool { return in.err == nil && in.empty() }
 
 func (in *inbox) message() ([]byte, bool, error) {
 	if in.err != nil {
@@ -115,6 +126,10 @@ func (e *endpoint) drop(i int) {
 // giveBack releases what the last Poll handed out, and wakes senders that wait
 // for it.
 func (e *endpoint) giveBack() {
+	if !e.in.lent {
+		return
+	}
+	e.in.lent = false
 	for i := range e.in.inboxes {
 		in := &e.in.inboxes[i]
 		if in.err == nil && in.release() && in.want.Load() != 0 {
