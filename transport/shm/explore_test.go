@@ -246,7 +246,7 @@ func eachLengths(count int, visit func([]int) error) error {
 
 func TestEveryInterleavingOfTheRing(t *testing.T) {
 	count, total := 5, 0
-	if testing.Short() {
+	if testing.Short() || raceEnabled {
 		count = 4
 	}
 	err := eachLengths(count, func(lengths []int) error {

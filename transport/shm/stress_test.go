@@ -10,9 +10,16 @@ import (
 	"github.com/golaunch/golaunch/transport"
 )
 
+// stressMessages is how many each rank sends, at each GOMAXPROCS.
+func stressMessages() int {
+	if raceEnabled {
+		return 60_000
+	}
+	return 600_000
+}
+
 const (
-	stressMessages = 600_000 // from each rank, at each GOMAXPROCS
-	stressSenders  = 3       // goroutines of each rank
+	stressSenders = 3 // goroutines of each rank
 
 	// The shared region: a counter, and for each sender slots that it fills, one
 	// before each message.
@@ -30,8 +37,8 @@ func TestStressBetweenProcesses(t *testing.T) {
 			p := startPair(t, "stress", procs)
 			check(t, p.stress())
 			counter := p.segments[1][p.place():]
-			if n := binary.NativeEndian.Uint64(counter); n != 2*stressMessages {
-				t.Errorf("the ranks added %d to the counter, want %d", n, 2*stressMessages)
+			if n := binary.NativeEndian.Uint64(counter); n != uint64(2*stressMessages()) {
+				t.Errorf("the ranks added %d to the counter, want %d", n, 2*stressMessages())
 			}
 		})
 	}
@@ -70,7 +77,7 @@ func (p *pair) finish() error {
 func (p *pair) sendStress(s int) error {
 	msg, word := make([]byte, 256), make([]byte, 8)
 	conn, counter := p.counter()
-	for k := range uint64(stressMessages / stressSenders) {
+	for k := range uint64(stressMessages() / stressSenders) {
 		binary.NativeEndian.PutUint64(word, k)
 		if err := p.c.Put(p.slot(s, k), word, 0); err != nil {
 			return err
@@ -104,10 +111,11 @@ func (p *pair) receiveStress() error {
 	var next [stressSenders]uint64
 	slots := p.segments[p.rank][p.place()+64:]
 	done := make([]transport.Completion, 64)
-	for got, spins := 0, 0; got < stressMessages; spins++ {
+	total := stressMessages()
+	for got, spins := 0, 0; got < total; spins++ {
 		// One less than what is missing, at most: the word that ends the test is
 		// not for this loop.
-		n, err := p.e.Poll(done[:min(len(done), stressMessages-got)])
+		n, err := p.e.Poll(done[:min(len(done), total-got)])
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ var creditChecks = []check{
 // manyMessages of a KiB are far more than any transport may hold for a receiver
 // that does not poll, and mayHold bounds what it may take of memory meanwhile.
 const (
-	manyMessages = 64 << 10
+	manyMessages = 24 << 10
 	mayHold      = 16 << 20
 )
 
