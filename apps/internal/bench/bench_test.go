@@ -37,7 +37,7 @@ func TestJSONLine(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
-	p := NewPrinter(&out, false, "2 ranks over shm")
+	p := NewPrinter(&out, false, Heading(2, 1, 11))
 	for _, r := range []Result{
 		{Op: "put", Bytes: 8, US: 0.00512, Buffers: Heap},
 		{Op: "put", Bytes: 1 << 20, US: 52.4, Buffers: Arena},
@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `2 ranks over shm
+	want := `2 ranks over shm, 1 core, median of 11 batches
 
 operation              size         time         rate   buffers
 put                     8 B      5.12 ns                heap

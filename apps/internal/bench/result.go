@@ -39,6 +39,12 @@ func NewPrinter(out io.Writer, asJSON bool, heading string) Printer {
 	return &table{out: out, heading: heading}
 }
 
+// Heading is what stands above a table.
+func Heading(ranks, cores, batches int) string {
+	return fmt.Sprintf("%s over %s, %s, median of %d batches",
+		figures.Plural(ranks, "rank"), Transport, figures.Plural(cores, "core"), batches)
+}
+
 type lines struct{ enc *json.Encoder }
 
 func (l lines) Print(r Result) error {

@@ -5,6 +5,7 @@ package figures
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Median returns the middle value, the mean of the middle two where their number
@@ -54,4 +55,15 @@ func Time(us float64) string {
 		digits = 1
 	}
 	return fmt.Sprintf("%.*f %s", digits, scaled, unit)
+}
+
+// Plural writes a number of things: "1 round", "7 rounds", "11 batches".
+func Plural(n int, word string) string {
+	switch {
+	case n == 1:
+		return "1 " + word
+	case strings.HasSuffix(word, "ch"):
+		return fmt.Sprintf("%d %ses", n, word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

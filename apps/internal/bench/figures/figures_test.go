@@ -48,3 +48,13 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 round": Plural(1, "round"), "7 rounds": Plural(7, "round"), "0 cores": Plural(0, "core"), "11 batches": Plural(11, "batch"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

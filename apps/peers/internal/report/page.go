@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/golaunch/golaunch/apps/internal/bench/figures"
 )
 
 // What stands between these two lines of the page is written by the comparison;
@@ -33,10 +35,10 @@ func Measured(run Run) string {
 // text says where and how it was measured.
 func (s Setup) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Measured on %s with %d cores, %s, %s: %s.\n",
-		s.CPU, s.Cores, s.Kernel, s.Go, s.contenders())
+	fmt.Fprintf(&b, "Measured on %s with %s, %s, %s: %s.\n",
+		s.CPU, figures.Plural(s.Cores, "core"), s.Kernel, s.Go, s.contenders())
 	fmt.Fprintf(&b, "Each figure is the median over %s of the median of %s.\n",
-		plural(s.Rounds, "interleaved round"), plural(s.Batches, "batch"))
+		figures.Plural(s.Rounds, "interleaved round"), figures.Plural(s.Batches, "batch"))
 	return b.String()
 }
 
@@ -48,14 +50,4 @@ func (s Setup) contenders() string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-func plural(n int, word string) string {
-	switch {
-	case n == 1:
-		return "1 " + word
-	case strings.HasSuffix(word, "ch"):
-		return fmt.Sprintf("%d %ses", n, word)
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
