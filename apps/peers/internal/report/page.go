@@ -39,6 +39,9 @@ func (s Setup) text() string {
 		s.CPU, figures.Plural(s.Cores, "core"), s.Kernel, s.Go, s.contenders())
 	fmt.Fprintf(&b, "Each figure is the median over %s of the median of %s.\n",
 		figures.Plural(s.Rounds, "interleaved round"), figures.Plural(s.Batches, "batch"))
+	if s.Divide > 1 {
+		fmt.Fprintf(&b, "**A trial of the programs, with 1/%d of the operations: the figures mean nothing.**\n", s.Divide)
+	}
 	return b.String()
 }
 

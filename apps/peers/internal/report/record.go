@@ -78,6 +78,7 @@ type Setup struct {
 	Versions map[string]string `json:"versions"` // by contender
 	Rounds   int               `json:"rounds"`
 	Batches  int               `json:"batches"`
+	Divide   int               `json:"divide,omitempty"` // of iteration counts, in a trial
 }
 
 // A Run is one comparison: its setup and all its records.

@@ -62,6 +62,17 @@ func TestMeasuredWithoutPeers(t *testing.T) {
 	golden(t, "measured-alone.md", Measured(run))
 }
 
+func TestTrialSaysThatItIsOne(t *testing.T) {
+	run := demoRun(t)
+	if strings.Contains(Measured(run), "mean nothing") {
+		t.Error("a measurement is called a trial")
+	}
+	run.Setup.Divide = 1000
+	if !strings.Contains(Measured(run), "mean nothing") {
+		t.Error("a trial is not called one")
+	}
+}
+
 func TestEveryRowHasAFigureOfEverybody(t *testing.T) {
 	filled := Compare(Rows(), demoRun(t).Records)
 	if len(filled) != len(Rows()) {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/golaunch/golaunch/apps/peers/internal/report"
+)
+
+// A contender knows how to start its own build of a program.
+type contender struct {
+	name     string
+	launcher string
+	bind     []string // launcher flags when every rank has a core
+	crowded  []string // launcher flags when not
+	programs [3]string
+	json     bool // its programs take --json and --buffers
+}
+
+// contenders returns this project and the peers asked for, whose programs lie in
+// dir.
+func contenders(dir string, peers []string) []contender {
+	all := []contender{{
+		name: report.Golaunch, launcher: filepath.Join(dir, "golaunch"), bind: []string{"--bind-to", "core"}, json: true,
+		programs: [3]string{filepath.Join(dir, "rmabench"), filepath.Join(dir, "allreduce"), filepath.Join(dir, "joinexit")},
+	}}
+	for _, name := range peers {
+		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}}
+		if name == report.MPICH {
+			c.launcher, c.bind, c.crowded = "mpirun.mpich", []string{"-bind-to", "core"}, nil
+		}
+		for i, source := range cSources {
+			c.programs[i] = filepath.Join(dir, name+"-"+source)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// command is the whole command line of a case.
+func (c contender) command(bc benchCase, o options, cores int) []string {
+	argv := []string{c.launcher, "-n", fmt.Sprint(bc.ranks)}
+	if bc.ranks <= cores {
+		argv = append(argv, c.bind...)
+	} else {
+		argv = append(argv, c.crowded...)
+	}
+	argv = append(argv, c.programs[bc.program])
+	argv = append(argv, bc.args(o)...)
+	if c.json && bc.program != idle {
+		argv = append(argv, "--buffers="+strings.Join(bc.buffers, ","), "--json")
+	}
+	return argv
+}
+
+// kinds is how many kinds of buffers the contender has in a case.
+func (c contender) kinds(bc benchCase) int {
+	if c.json {
+		return len(bc.buffers)
+	}
+	return 1
+}
+
+// environment lets Open MPI start as root, which it refuses by default.
+func environment() []string {
+	env := os.Environ()
+	if os.Geteuid() == 0 {
+		env = append(env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	}
+	return env
+}

@@ -1,0 +1,63 @@
+// Rmabench is a rank program that times one-sided operations: Put and Get with
+// the Flush that completes them, FetchAdd, Lock with Put and Unlock, and Fence.
+//
+// Rank 0 is the origin and rank 1 the target of everything but Fence, in which
+// all ranks take part; the others wait in a barrier. Every operation's outcome is
+// verified in the same run, outside the timed part. A rank that finds a wrong
+// value fails, and the job with it.
+//
+// Everything runs on one goroutine a rank and takes no locks but the windows'.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/golaunch/golaunch/apps/internal/bench"
+	"github.com/golaunch/golaunch/runtime/world"
+)
+
+const (
+	origin = 0
+	target = 1
+)
+
+var spec = bench.Spec{
+	Name: "rmabench",
+	Help: `rmabench times one-sided operations from rank 0 to rank 1, and verifies them.
+A time is that of one operation: the median of the batches. Put and Get count
+with the Flush that completes them.
+
+Usage:
+  golaunch -n 2 rmabench [flags]
+
+Examples:
+  golaunch -n 2 --bind-to core ./bin/rmabench
+  golaunch -n 2 ./bin/rmabench --ops put,get --sizes 8,64K --json
+  golaunch -n 2 ./bin/rmabench --buffers arena,heap
+`,
+	Ops:     []string{"put", "get", "fetch_add", "lock_put_unlock", "fence"},
+	Sizes:   []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20},
+	Buffers: []string{bench.Arena},
+	Unit:    1,
+}
+
+func main() { os.Exit(bench.Main(spec, run)) }
+
+// run is the program of one rank. Rank 0 writes the results to out.
+func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) error {
+	if comm.Size() < 2 {
+		return &bench.UsageError{What: fmt.Sprintf("needs at least 2 ranks, got %d: run golaunch -n 2 rmabench", comm.Size())}
+	}
+	s, err := newSuite(ctx, comm, o)
+	if err != nil {
+		return err
+	}
+	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(comm.Size(), s.cores, o.Batches))
+	if err := s.measure(); err != nil {
+		return err
+	}
+	return s.free()
+}
