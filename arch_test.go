@@ -48,28 +48,38 @@ type rule struct {
 // floors is what each room may import of the others. A room not listed here may
 // import nothing: new rooms are entered on purpose.
 var floors = map[string][]string{
-	"transport":                  {},
-	"transport/shm":              {"transport"},
-	"transport/transporttest":    {"transport"},
-	"launcher/boot":              {},
-	"launcher":                   {"launcher/boot", "runtime/job", "runtime/group"},
-	"launcher/golaunch":          {"launcher", "launcher/boot"},
+	"transport":               {},
+	"transport/shm":           {"transport"},
+	"transport/transporttest": {"transport"},
+
+	"launcher/boot":                {},
+	"launcher/internal/control":    {},
+	"launcher/internal/cores":      {},
+	"launcher/internal/lifecycle":  {},
+	"launcher/internal/lines":      {},
+	"launcher/internal/proc":       {},
+	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/proc", "runtime/job", "runtime/group"},
+	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
+	"launcher/golaunch":            {"launcher"},
+
 	"runtime/memlimit":           {},
 	"runtime/copying":            {},
+	"runtime/pipe":               {},
+	"runtime/internal/spawntest": {},
 	"runtime/job":                {"runtime/memlimit"},
 	"runtime/waiting":            {"runtime/job"},
 	"runtime/group":              {"runtime/job", "runtime/waiting"},
-	"runtime/pipe":               {},
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world":              {"runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "launcher/boot"},
 	"runtime/worldtest":          {"runtime/world"},
-	"runtime/internal/spawntest": {},
-	"window":                     {"window/element", "window/lock", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "transport"},
-	"window/element":             {},
-	"window/lock":                {"runtime/job", "runtime/waiting", "runtime/group"},
-	"collectives":                {"collectives/schedule", "collectives/reduce", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "runtime/copying", "transport"},
-	"collectives/schedule":       {},
-	"collectives/reduce":         {},
+
+	"window/element": {},
+	"window/lock":    {"runtime/job", "runtime/waiting", "runtime/group"},
+	"window":         {"window/element", "window/lock", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
+
+	"collectives/schedule": {},
+	"collectives/reduce":   {},
+	"collectives":          {"collectives/schedule", "collectives/reduce", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying"},
 }
 
 // testFloors is what a room's tests may import beyond that.
@@ -77,17 +87,28 @@ var testFloors = map[string][]string{
 	"runtime/pipe": {"runtime/job"}, // for memory that two processes share
 }
 
-// appFloor is what programs under apps/ may use.
-var appFloor = []string{"runtime/world", "runtime/worldtest", "runtime/arena", "window", "collectives"}
+// appFloor is what programs under apps/ may use, beside rooms of apps/ itself.
+var appFloor = []string{"runtime/world", "runtime/arena", "window", "collectives"}
 
-func allowed(room string) []string {
-	if strings.HasPrefix(room, "apps/") {
-		return appFloor
+func mayImport(s source, room string) bool {
+	if strings.HasPrefix(s.dir(), "apps/") {
+		return slices.Contains(appFloor, room) || strings.HasPrefix(room, "apps/")
 	}
-	if under, _, nested := strings.Cut(room, "/internal/"); nested && floors[room] == nil {
-		return append(slices.Clone(floors[under]), under)
+	return slices.Contains(floors[s.dir()], room)
+}
+
+// mayImportInTests adds what exists for tests, the room itself, and what
+// testFloors has.
+func mayImportInTests(s source, room string) bool {
+	switch room {
+	case s.dir(), "runtime/internal/spawntest":
+		return true
+	case "runtime/worldtest":
+		return !slices.Contains(floors["runtime/world"], s.dir())
+	case "transport/transporttest":
+		return strings.HasPrefix(s.dir(), "transport/")
 	}
-	return floors[room]
+	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
 var pure = []string{"collectives/schedule"}
@@ -105,7 +126,7 @@ var thirdParty = map[string]func(source) bool{
 
 var rules = []rule{
 	{"imports go down only", importsGoDown, source{path: "runtime/world/x.go", imports: []string{module + "/window"}}},
-	{"tests import what their room may, and test rooms", importsGoDown, source{path: "transport/x_test.go", imports: []string{module + "/runtime/world"}}},
+	{"tests import what their room may, and test rooms", testsImportDown, source{path: "transport/x_test.go", imports: []string{module + "/runtime/world"}}},
 	{"pure rooms do no I/O and have no clock", staysPure, source{path: "collectives/schedule/x.go", imports: []string{"time"}}},
 	{"boot uses the standard library only", bootIsPlain, source{path: "launcher/boot/x.go", imports: []string{"golang.org/x/sys/unix"}}},
 	{"concrete transports are named in one file", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
@@ -120,16 +141,19 @@ var rules = []rule{
 }
 
 func importsGoDown(s source) string {
-	may := allowed(s.dir())
+	return firstBadImport(s, !s.isTest(), mayImport)
+}
+
+func testsImportDown(s source) string {
+	return firstBadImport(s, s.isTest(), mayImportInTests)
+}
+
+func firstBadImport(s source, applies bool, may func(source, string) bool) string {
+	if !applies || s.dir() == "." {
+		return ""
+	}
 	for _, room := range s.house() {
-		ok := slices.Contains(may, room) || strings.HasPrefix(room, s.dir()+"/")
-		if s.isTest() {
-			ok = ok || room == s.dir() || slices.Contains(testFloors[s.dir()], room) || strings.HasSuffix(room, "test") && !strings.HasPrefix(s.dir(), "transport") || room == "transport/transporttest"
-		}
-		if strings.HasPrefix(s.dir(), "apps/") {
-			ok = ok || strings.HasPrefix(room, "apps/internal/")
-		}
-		if !ok && s.dir() != "." {
+		if !may(s, room) {
 			return "imports " + room
 		}
 	}
