@@ -24,7 +24,10 @@ func Where[T any](a *Arena, s []T) (Extent, bool) {
 
 // A table lists the segments by address. It is never changed: growing makes
 // another one. A nil table is empty.
-type table struct{ spans []span }
+type table struct {
+	base, size uintptr // from the first segment's start to the last one's end
+	spans      []span
+}
 
 type span struct {
 	base, size uintptr
@@ -44,13 +47,16 @@ func (t *table) with(s *segment) *table {
 		}
 		return 1
 	})
-	return &table{slices.Insert(slices.Clone(spans), at, n)}
+	spans = slices.Insert(slices.Clone(spans), at, n)
+	last := spans[len(spans)-1]
+	return &table{spans[0].base, last.base + last.size - spans[0].base, spans}
 }
 
-// find looks n bytes at p up. Segments are few (they double), so the search takes
-// two to four steps.
+// find looks n bytes at p up. Memory of the Go heap lies far from every mapping
+// and is told by the first comparison; segments are few (they double), so the
+// search takes one to four steps.
 func (t *table) find(p, n uintptr) (Extent, bool) {
-	if t == nil || n == 0 {
+	if t == nil || n == 0 || p-t.base >= t.size {
 		return Extent{}, false
 	}
 	lo, hi := 0, len(t.spans)

@@ -13,8 +13,9 @@ const (
 	firstSegment = 1 << 20
 	// largestSegment ends the doubling; a larger request gets a segment of its own.
 	largestSegment = 256 << 20
-	// leastStride is how many bytes are filled at a time, at least.
-	leastStride = 1 << 20
+	// leastStride is how many bytes are filled at a time, at least: about as much
+	// work as asking how much memory there is.
+	leastStride = 256 << 10
 )
 
 // seals keep the size fixed for as long as the segment lives: shrinking it would
