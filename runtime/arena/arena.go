@@ -28,7 +28,8 @@ var (
 	ErrSeals = errors.New("not sealed against shrinking")
 )
 
-// Config is what an arena needs from the world around it.
+// Config is what an arena needs from the world around it. Its functions are
+// called with Arena.growing held: they must not allocate from the same arena.
 type Config struct {
 	// Rank is named in errors.
 	Rank int

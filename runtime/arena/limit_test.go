@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/golaunch/golaunch/runtime/memlimit"
 )
 
 // A budget is a Config.Reserve for tests: so many bytes, no more.
@@ -40,6 +42,21 @@ func TestTooMuchMemoryIsAnError(t *testing.T) {
 		t.Errorf("left behind: %+v, before %+v", after, before)
 	}
 	mustAlloc[byte](t, a, 1<<20) // the arena is as good as before
+}
+
+// The same with this host's real limits.
+func TestMoreThanTheHostHas(t *testing.T) {
+	a := newArena(t, Config{Reserve: func(bytes int64) (func(), error) {
+		limit, err := memlimit.Available()
+		return func() {}, errors.Join(err, limit.Admit(bytes))
+	}})
+	_, err := Alloc[byte](a, 16<<40)
+	var exceeded *memlimit.ExceededError
+	if !errors.As(err, &exceeded) || exceeded.Asked != 16<<40 {
+		t.Fatal(err)
+	}
+	t.Log(err)
+	mustAlloc[byte](t, a, 1)
 }
 
 // Populated memory is what was reserved, and the reservation ends with it.
