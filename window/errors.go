@@ -1,0 +1,54 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+)
+
+var errFreed = errors.New("the window was freed")
+
+// errorf names the rank and the window in front of an error's text.
+func (c *core) errorf(format string, args ...any) error {
+	return fmt.Errorf("rank %d: %s: %w", c.in.Rank(), c.what, fmt.Errorf(format, args...))
+}
+
+// noTarget is the error for a rank that is not in the communicator, nil if it is.
+func (c *core) noTarget(target int) error {
+	if uint(target) < uint(len(c.parts)) {
+		return nil
+	}
+	return fmt.Errorf("there is no such rank: the communicator's are 0 to %d", len(c.parts)-1)
+}
+
+// refuse says why an operation on n elements at disp of a target was not carried out.
+// It is where every operation ends up that is not simply allowed.
+func (c *core) refuse(op string, target, disp, n int) error {
+	err := c.noTarget(target)
+	if err == nil {
+		err = c.noEpoch(target)
+	}
+	if err == nil {
+		err = fmt.Errorf("exceeds its part, of %d elements", c.parts[target].count)
+	}
+	return c.errorf("%s of %s at displacement %d of target %d: %w", op, plural(n), disp, target, err)
+}
+
+// noEpoch is the error for a target to which no epoch is open, nil if one is.
+func (c *core) noEpoch(target int) error {
+	switch {
+	case c.over != nil:
+		return c.over
+	case c.parts[target].limit < 0:
+		return errNoEpoch
+	}
+	return nil
+}
+
+var errNoEpoch = errors.New("no epoch is open: call Fence, Lock or LockAll first")
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return fmt.Sprintf("%d elements", n)
+}

@@ -1,0 +1,91 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/golaunch/golaunch/runtime/arena"
+)
+
+var opFree = "Free"
+
+// groupOwner is the member in whose memory the window's group lives.
+const groupOwner = 0
+
+// Free gives the window up (MPI_Win_free). It is collective over the window's ranks. It
+// ends the epoch of a Fence; a rank that still holds locks makes it an error for all,
+// and the window stays as it is. Afterwards every operation is an error, and Local's
+// memory must not be touched.
+//
+// A window that is broken can be freed too. If ctx ends or a rank fails, the
+// communicator is broken and the memory is never used again by this rank.
+func (c *core) Free(ctx context.Context) error {
+	if c.over == errFreed {
+		return c.errorf("Free: %w", c.over)
+	}
+	if err := c.in.Enter(&opFree); err != nil {
+		return fmt.Errorf("%w (%s)", err, c.what)
+	}
+	defer c.in.Exit()
+	_, err := agree(ctx, c.in, signatureFree, refusing(c.mayNotFree(), statement{}))
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return c.errorf("Free: %w", err)
+	}
+	c.end(errFreed)
+	if err == nil {
+		err = c.disband(ctx)
+	}
+	if err != nil {
+		err = c.fail(opFree, err)
+	}
+	return errors.Join(err, c.disown())
+}
+
+// fail breaks the communicator because op failed here.
+func (c *core) fail(op string, err error) error {
+	return fmt.Errorf("%w (%s)", c.in.Fail(op, err), c.what)
+}
+
+func (c *core) mayNotFree() error {
+	switch {
+	case c.epoch == lockAll:
+		return errors.New("an epoch of LockAll is open")
+	case c.locked > 0:
+		return fmt.Errorf("it holds the locks of %d targets", c.locked)
+	}
+	return nil
+}
+
+// disband frees the window's group. Its owner comes last: when the round is over,
+// everybody else has let go, so it need not wait, and it does not matter whether the
+// group is broken.
+func (c *core) disband(ctx context.Context) error {
+	if c.me != groupOwner {
+		if err := c.group.Free(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := agree(ctx, c.in, signatureFreed, statement{}); err != nil {
+		return err
+	}
+	if c.me == groupOwner {
+		return c.group.Free(ctx)
+	}
+	return nil
+}
+
+// disown gives this rank's memory back to the arena. Nobody touches it any more, or the
+// communicator is broken and the arena will not use it again.
+func (c *core) disown() error {
+	var err error
+	if c.own.region != nil {
+		err = c.own.region.Close()
+	}
+	if c.own.memory != nil {
+		err = errors.Join(err, arena.Free(c.arena, c.own.memory))
+	}
+	c.own = own{}
+	return err
+}

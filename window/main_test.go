@@ -1,0 +1,65 @@
+package window_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
+	"github.com/golaunch/golaunch/window"
+)
+
+// No operation leaves a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A rank is what the bodies of tests work with; it is the context of its calls.
+type rank struct {
+	context.Context
+	t    *testing.T
+	comm *world.Comm
+}
+
+func (r rank) Helper()                           { r.t.Helper() }
+func (r rank) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(format, args...) }
+
+// limit is how long a test's ranks may take together.
+const limit = time.Minute
+
+// run runs body as each of n ranks.
+func run(t *testing.T, n int, body func(r rank)) {
+	t.Helper()
+	worldtest.Run(t, n, func(ctx context.Context, comm *world.Comm) {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		body(rank{ctx, t, comm})
+	})
+}
+
+// no ends the rank if there is an error.
+func (r rank) no(err error) {
+	r.Helper()
+	if err != nil {
+		r.Errorf("rank %d: %v", r.comm.Rank(), err)
+		r.t.FailNow() // the others get this rank's failure
+	}
+}
+
+// allocate makes a window.
+func allocate[T any](r rank, n int, opts ...window.Option) *window.Window[T] {
+	r.Helper()
+	w, err := window.Allocate[T](r, r.comm, n, opts...)
+	r.no(err)
+	return w
+}
+
+// must is the value of a call that also returns an error.
+func must[V any](r rank) func(V, error) V {
+	return func(v V, err error) V {
+		r.Helper()
+		r.no(err)
+		return v
+	}
+}

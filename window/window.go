@@ -1,0 +1,89 @@
+package window
+
+import (
+	"github.com/golaunch/golaunch/runtime/arena"
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/window/element"
+	"github.com/golaunch/golaunch/window/lock"
+)
+
+// A Window is one rank's view of the memory that the ranks of a communicator share
+// by Allocate: a part of Size(rank) elements at each rank.
+type Window[T any] struct{ core }
+
+// core is what does not depend on the element type.
+//
+// Invariants: epoch is lockAll exactly when every lock is held shared by LockAll; locked
+// counts the locks that Lock holds, and is 0 in other epochs than passive; part t's limit is
+// open exactly when epoch is fence or lockAll, or lock t is held.
+type core struct {
+	parts  []part
+	native bool // Sum is one instruction: FetchAdd takes the short way
+	epoch  epoch
+	locked int
+	locks  []seat
+
+	kind    element.Kind
+	latches []lock.Latches // of the targets' ranges; nil unless the kind needs them
+	group   *world.Group
+	in      *world.Inside
+	arena   *arena.Arena
+	me      int
+	what    string // for errors: `window "halo"`
+	over    error  // why the window cannot be used any more, in epoch ended
+	own     own
+}
+
+// own is the memory that this rank gives to the window.
+type own struct {
+	memory []byte // of the arena: the control block, then the elements
+	region transport.Region
+}
+
+// A seat is this rank's place at one target's lock.
+type seat struct {
+	lock.Lock
+	mode lock.Mode // in which Lock holds it; 0: not
+}
+
+// epoch is what operations are allowed to all targets together.
+type epoch uint8
+
+const (
+	passive epoch = iota // to those targets whose lock is held
+	fence                // to all, between Fences
+	lockAll              // to all, after LockAll
+	ended                // to none any more: freed or broken
+)
+
+// Local is this rank's own part. The memory is the same that others reach by
+// operations: see docs/windows.md for when what they store can be seen here. It must
+// not be used after Free, nor after the rank has left.
+func (w *Window[T]) Local() []T { return elements[T](&w.parts[w.me]) }
+
+// Size is the number of elements of a rank's part, 0 if there is no such rank.
+func (c *core) Size(target int) int {
+	if uint(target) >= uint(len(c.parts)) {
+		return 0
+	}
+	return c.parts[target].count
+}
+
+func (c *core) openAll() {
+	for t := range c.parts {
+		c.parts[t].open()
+	}
+}
+
+func (c *core) closeAll() {
+	for t := range c.parts {
+		c.parts[t].close()
+	}
+}
+
+// end makes every later call an error.
+func (c *core) end(why error) {
+	c.closeAll()
+	c.epoch, c.over = ended, why
+}
