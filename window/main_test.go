@@ -5,15 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/window"
 )
-
-// No operation leaves a goroutine behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A rank is what the bodies of tests work with; it is the context of its calls.
 type rank struct {

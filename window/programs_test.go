@@ -1,0 +1,95 @@
+package window_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	gosync "sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/runtime/world"
+)
+
+// Some tests run the test binary as a rank program under golaunch: as many processes as
+// ranks.
+
+const (
+	programVariable = "GOLAUNCH_WINDOW_PROGRAM"
+	procsVariable   = "GOLAUNCH_WINDOW_PROCS"
+	seedVariable    = "GOLAUNCH_WINDOW_SEED"
+)
+
+// programs are the rank programs; what they print is compared or read by their tests.
+var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
+	"stress": stressProgram,
+	"litmus": litmusProgram,
+	"killed": killedProgram,
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(programVariable)
+	if name == "" {
+		goleak.VerifyTestMain(m)
+		return
+	}
+	if err := program(name); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func program(name string) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("the test's deadline"))
+	defer cancel()
+	comm, err := world.Join(ctx)
+	if err != nil {
+		return err
+	}
+	if n := variable(procsVariable); n > 0 { // Join raises it to 2
+		runtime.GOMAXPROCS(n)
+	}
+	return errors.Join(programs[name](ctx, comm), comm.Leave())
+}
+
+func variable(name string) int {
+	n, _ := strconv.Atoi(os.Getenv(name))
+	return n
+}
+
+// golaunch is the command, built once. Programs run under it as they will for users.
+var golaunch = gosync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "window-test")
+	if err != nil {
+		return "", err
+	}
+	command := filepath.Join(dir, "golaunch")
+	out, err := exec.Command("go", "build", "-o", command, "../launcher/golaunch").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return command, nil
+})
+
+// launch runs a program with n ranks and returns what they print.
+func launch(t *testing.T, n int, name string, args []string, env ...string) (string, error) {
+	t.Helper()
+	command, err := golaunch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit+10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command, append(args, "-n", fmt.Sprint(n), os.Args[0])...)
+	cmd.Env = append(append(os.Environ(), programVariable+"="+name), env...)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
