@@ -19,8 +19,8 @@ const (
 	// KillWait is how long a killed process may take to die before golaunch stops
 	// waiting for it and says so.
 	KillWait = 5 * Second
-	// Echo is how soon after a signal the same one again is taken for its echo:
-	// timeout(1) and others signal both a process and its group.
+	// Echo is how soon after a signal that asks to end the same one again is taken
+	// for its echo: timeout(1) and others signal both a process and its group.
 	Echo = 100 * Millisecond
 )
 

@@ -12,7 +12,7 @@ const codeGoQuit = 2
 
 // interrupted follows a signal to golaunch.
 func (j *Job) interrupted(e Interrupted, now Instant) []Action {
-	if e == j.last && now-j.lastAt < Echo {
+	if e.Ends && e == j.last && now-j.lastAt < Echo {
 		return nil
 	}
 	j.last, j.lastAt = e, now

@@ -143,9 +143,17 @@ func (m *Merger) Deadline(now time.Duration) (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// MidLine reports whether the last thing written to the device of stderr, or of
-// stdout, is a partial line.
-func (m *Merger) MidLine(stderr bool) bool { return m.device(Stream{Stderr: stderr}).owner != nil }
+// Break ends the partial line that is shown on the device of stderr, or of stdout,
+// if there is one: something else is about to be written there.
+func (m *Merger) Break(stderr bool) []Piece {
+	d := m.device(Stream{Stderr: stderr})
+	if d.owner == nil {
+		return nil
+	}
+	p := Piece{d.owner.Stream, []byte{'\n'}, 0}
+	d.owner = nil
+	return []Piece{p}
+}
 
 func (m *Merger) device(name Stream) *device {
 	if name.Stderr && !m.Shared {
@@ -161,9 +169,8 @@ func (m *Merger) advance(d *device, pieces []Piece, now time.Duration) []Piece {
 		if s == nil {
 			return pieces
 		}
-		if d.owner != nil && d.owner != s {
-			pieces = append(pieces, Piece{d.owner.Stream, []byte{'\n'}, 0})
-			d.owner = nil
+		if d.owner != s {
+			pieces = append(pieces, m.Break(s.Stderr)...)
 		}
 		pieces = append(pieces, m.emit(d, s, now))
 	}

@@ -114,15 +114,21 @@ func TestMerger(t *testing.T) {
 	}
 }
 
-func TestMidLine(t *testing.T) {
+func TestBreak(t *testing.T) {
 	m := New(Config{Raw: true})
-	m.Write(Stream{}, []byte("a"), 0)
-	if !m.MidLine(false) || m.MidLine(true) {
-		t.Error("a partial line on stdout is not seen, or seen on stderr")
+	m.Write(Stream{Stderr: true}, []byte("a"), 0)
+	if got := text(m.Break(false)); got != "" {
+		t.Errorf("stdout, to which nothing was written, needs %q", got)
 	}
-	m.Write(Stream{}, []byte("\n"), 0)
-	if m.MidLine(false) {
-		t.Error("a complete line is taken for a partial one")
+	if got := text(m.Break(true)); got != "{\n}" {
+		t.Errorf("after a partial line: %q", got)
+	}
+	if got := text(m.Break(true)); got != "" {
+		t.Errorf("a second time: %q", got)
+	}
+	m.Write(Stream{Stderr: true}, []byte("a\n"), 0)
+	if got := text(m.Break(true)); got != "" {
+		t.Errorf("after a complete line: %q", got)
 	}
 }
 

@@ -126,7 +126,9 @@ func testDieWithParent() error {
 		if err != nil {
 			return err
 		}
-		_, err = c.Start(Command{Path: "/bin/sleep", Args: []string{"sleep", "1000"}, DieWithParent: true}, func(Exit) {})
+		if _, err = c.Start(Command{Path: "/bin/sleep", Args: []string{"sleep", "1000"}, DieWithParent: true}, func(Exit) {}); err != nil {
+			return err
+		}
 		fmt.Println("ready")
 		select {}
 	}

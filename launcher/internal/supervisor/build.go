@@ -49,14 +49,20 @@ func (s *supervisor) buildIn(m *control.Build, bin string) (string, error) {
 	return filepath.Join(bin, entries[0].Name()), nil
 }
 
-// makeScratch makes directories and sees to it that the first is removed.
-func (s *supervisor) makeScratch(dirs ...string) error {
+// makeScratch makes the scratch directory, which must not exist (its name is known
+// to nobody else), and directories in it.
+func (s *supervisor) makeScratch(scratch string, dirs ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cleared {
 		return proc.ErrEnding
 	}
-	s.scratch = dirs[0]
+	if s.scratch == "" {
+		if err := os.Mkdir(scratch, 0o700); err != nil {
+			return err
+		}
+		s.scratch = scratch
+	}
 	for _, dir := range dirs {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err

@@ -6,7 +6,7 @@
 // kills everything below it, removes its temporary files, and ends.
 //
 // Lock order: supervisor.mu, then a lock of job.Memory, proc.Children or
-// control.Conn; an output's lock is taken alone. No lock is held over a system
+// control.Conn. No lock is held over a system
 // call that may wait, with one exception: a process is started, and its end
 // reported, with mu held, so that nobody sees a rank that has ended and was never
 // started.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -20,9 +19,7 @@ type output struct {
 	front *control.Conn
 	pipe  *os.File
 
-	mu      sync.Mutex
-	changed sync.Cond
-	credit  int
+	credit control.Allowance
 }
 
 // readSize is how much is read at once: half a window, so that reading and
@@ -31,8 +28,8 @@ const readSize = control.Window / 2
 
 // carry begins to carry an output. mu is held.
 func (s *supervisor) carry(rank, stream int, pipe *os.File) {
-	o := &output{outputID: outputID{rank, stream}, front: s.front, pipe: pipe, credit: control.Window}
-	o.changed.L = &o.mu
+	o := &output{outputID: outputID{rank, stream}, front: s.front, pipe: pipe}
+	o.credit.Add(control.Window)
 	s.outputs[o.outputID] = o
 	s.carrying.Go(o.run)
 }
@@ -42,7 +39,7 @@ func (s *supervisor) credit(m *control.Credit) {
 	o := s.outputs[outputID{m.Rank, m.Stream}]
 	s.mu.Unlock()
 	if o != nil {
-		o.grant(m.Bytes)
+		o.credit.Add(m.Bytes)
 	}
 }
 
@@ -58,31 +55,14 @@ func (s *supervisor) drain() {
 	s.carrying.Wait()
 }
 
-func (o *output) grant(bytes int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.credit += bytes
-	o.changed.Signal()
-}
-
-// allowance waits until there is credit.
-func (o *output) allowance() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for o.credit <= 0 {
-		o.changed.Wait()
-	}
-	return o.credit
-}
-
 func (o *output) run() {
 	defer o.pipe.Close()
 	buf := make([]byte, readSize)
 	read := o.pipe.Read
 	for {
-		n, err := read(buf[:min(o.allowance(), len(buf))])
+		n, err := read(buf[:min(o.credit.Wait(), len(buf))])
 		if n > 0 {
-			o.grant(-n)
+			o.credit.Add(-n)
 			o.front.Send(&control.Output{Rank: o.rank, Stream: o.stream, Data: buf[:n]})
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -1,0 +1,103 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
+	"github.com/golaunch/golaunch/launcher/internal/lines"
+	"github.com/golaunch/golaunch/launcher/internal/proc"
+)
+
+// A front is the state of the event loop.
+type front struct {
+	Options
+	id      string
+	began   time.Time
+	job     *lifecycle.Job
+	ranks   []rankInfo
+	scratch string // where the supervisor builds
+
+	programs []control.Program
+	builds   map[string]string // directory of a package: path of its binary, "" before
+
+	children   *proc.Children
+	conn       *control.Conn
+	host       string         // the supervisor's
+	supervisor int            // its process
+	gone       chan proc.Exit // its end
+
+	output *output
+	stdin  control.Allowance // what may be read
+	reads  bool              // readStdin runs
+	// unwritten says what became of output that could not be written.
+	unwritten lifecycle.OutputLost
+
+	messages chan control.Message // closed when the stream ends
+	lost     chan string          // why the supervisor is gone; everything is cleared up
+	signals  chan os.Signal
+	later    chan func() // what the loop is to do
+}
+
+// rankInfo is what the report tells of a rank, beyond lifecycle.Rank.
+type rankInfo struct {
+	program string
+	pid     int
+	joiner  int // the process that has joined
+	exit    *control.Exited
+	stderr  lines.Tail
+}
+
+// Run runs a job to its end and returns golaunch's exit code. It must be called
+// once in a process's life.
+func Run(o Options) int {
+	f, err := newFront(o)
+	if err == nil {
+		err = f.startSupervisor()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
+		if errors.Is(err, errUsage) {
+			return CodeUsage
+		}
+		return 1
+	}
+	f.loop()
+	return f.conclude()
+}
+
+// newFront checks everything that can be checked before a process is started.
+func newFront(o Options) (*front, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	f := &front{
+		Options: o, began: time.Now(), id: fmt.Sprintf("%08x", rand.Uint32()),
+		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
+		messages: make(chan control.Message), lost: make(chan string, 1), later: make(chan func(), 1),
+	}
+	var builds []string
+	var err error
+	f.programs, builds, err = resolve(o.Segments, os.Environ(), []string{boot.EnvTerminal + "=" + terminals(o)})
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range builds {
+		f.builds[dir] = ""
+	}
+	for _, p := range f.programs {
+		for i := range p.Count {
+			f.ranks[p.First+i].program = p.Args[0]
+		}
+	}
+	f.job = lifecycle.New(lifecycle.Config{Ranks: o.size(), OnFailure: o.policy(), Timeout: lifecycle.Instant(o.Timeout)})
+	f.scratch = filepath.Join(os.TempDir(), fmt.Sprintf("golaunch-%016x", rand.Uint64()))
+	f.output, err = newOutput(&o)
+	return f, err
+}

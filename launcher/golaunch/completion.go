@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/golaunch/golaunch/launcher"
+)
+
+var shells = []string{"bash", "zsh", "fish"}
+
+// completion returns the completion script of a shell. It is made from the flags
+// themselves.
+func completion(shell string) string {
+	flags := completedFlags()
+	switch shell {
+	case "zsh":
+		return zsh(flags)
+	case "fish":
+		return fish(flags)
+	}
+	return bash(flags)
+}
+
+// A completed flag is what a completion needs to know of a flag.
+type completed struct {
+	*pflag.Flag
+	help   string
+	takes  bool     // a value
+	values []string // the value is one of these
+	files  string   // the value is a "file" or a "directory"
+}
+
+func completedFlags() []completed {
+	var list []completed
+	flagSet(new(command).groups(&launcher.Segment{})...).VisitAll(func(f *pflag.Flag) {
+		_, help := pflag.UnquoteUsage(f)
+		help, _, _ = strings.Cut(help, "\n")
+		c := completed{Flag: f, help: help, takes: f.NoOptDefVal == ""}
+		switch v := f.Value.(type) {
+		case *choice:
+			c.values = v.among
+		case *stdinValue:
+			c.values = []string{"none", "all", "0"}
+		}
+		switch f.Name {
+		case "wdir", "output-dir":
+			c.files = "directory"
+		}
+		list = append(list, c)
+	})
+	return list
+}
+
+// names are the ways to write the flag.
+func (c *completed) names() []string {
+	if c.Shorthand == "" {
+		return []string{"--" + c.Name}
+	}
+	return []string{"-" + c.Shorthand, "--" + c.Name}
+}
+
+// bash completes flags and their values, then, once the program is there, what
+// bash completes by itself.
+func bash(flags []completed) string {
+	var all, withValue []string
+	var cases strings.Builder
+	for _, f := range flags {
+		all = append(all, f.names()...)
+		if !f.takes {
+			continue
+		}
+		withValue = append(withValue, f.names()...)
+		pattern := strings.Join(f.names(), "|")
+		switch {
+		case f.values != nil:
+			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;;\n", pattern, strings.Join(f.values, " "))
+		case f.files == "directory":
+			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", pattern)
+		default:
+			fmt.Fprintf(&cases, "    %s) return ;;\n", pattern)
+		}
+	}
+	return strings.NewReplacer("@CASES@", cases.String(), "@ALL@", strings.Join(all, " "),
+		"@WITHVALUE@", strings.Join(withValue, "|")).Replace(bashScript)
+}
+
+const bashScript = `# bash completion of golaunch
+_golaunch() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i program=
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+    :) program= ;;
+    @WITHVALUE@) [[ -n $program ]] || ((i++)) ;;
+    -*) ;;
+    *) program=${COMP_WORDS[i]} ;;
+    esac
+  done
+  if [[ -n $program ]]; then
+    COMPREPLY=($(compgen -f -- "$cur"))
+    return
+  fi
+  case $prev in
+@CASES@  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "@ALL@" -- "$cur"))
+  elif [[ $cur == */* ]]; then
+    COMPREPLY=($(compgen -f -- "$cur"))
+  else
+    COMPREPLY=($(compgen -c -- "$cur") $(compgen -d -- "$cur"))
+  fi
+}
+complete -o filenames -F _golaunch golaunch
+`
+
+// zsh completes flags, then the program, then what the program completes.
+func zsh(flags []completed) string {
+	var b strings.Builder
+	b.WriteString("#compdef golaunch\n# zsh completion of golaunch\n_arguments -S \\\n")
+	for _, f := range flags {
+		for _, name := range f.names() {
+			fmt.Fprintf(&b, "  '*%s[%s]%s' \\\n", name, zshQuote(f.help), zshValue(&f, name))
+		}
+	}
+	b.WriteString("  '(-)1:program:{_alternative \"commands:command:_command_names -e\" \"files:file:_files\"}' \\\n")
+	b.WriteString("  '*::arguments:_normal'\n")
+	return b.String()
+}
+
+func zshValue(f *completed, name string) string {
+	switch {
+	case !f.takes && f.Name == "json":
+		return ""
+	case !f.takes:
+		return ""
+	case f.values != nil:
+		return ":" + f.Name + ":(" + strings.Join(f.values, " ") + ")"
+	case f.files == "directory":
+		return ":directory:_directories"
+	}
+	return ":" + f.Name + ": "
+}
+
+func zshQuote(s string) string {
+	return strings.NewReplacer("[", `\[`, "]", `\]`, "'", `'\''`, ":", `\:`).Replace(s)
+}
+
+// fish completes flags by itself; programs and files are its default.
+func fish(flags []completed) string {
+	var b strings.Builder
+	b.WriteString("# fish completion of golaunch\n")
+	for _, f := range flags {
+		line := "complete -c golaunch"
+		if f.Shorthand != "" {
+			line += " -s " + f.Shorthand
+		}
+		line += " -l " + f.Name
+		switch {
+		case f.values != nil:
+			line += " -x -a '" + strings.Join(f.values, " ") + "'"
+		case f.files == "directory":
+			line += " -x -a '(__fish_complete_directories)'"
+		case f.takes:
+			line += " -x"
+		}
+		fmt.Fprintf(&b, "%s -d '%s'\n", line, strings.ReplaceAll(f.help, "'", `\'`))
+	}
+	b.WriteString("complete -c golaunch -n '__fish_use_subcommand' -a '(__fish_complete_subcommand)'\n")
+	return b.String()
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// complete asks bash what it would offer for a command line that ends at the
+// cursor.
+func complete(t *testing.T, line string) string {
+	t.Helper()
+	words := strings.Split(line, " ")
+	script := completion("bash") + `
+		COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _golaunch; echo ${COMPREPLY[@]}`
+	out, err := exec.CommandContext(t.Context(), "bash", append([]string{"-c", script, "bash"}, words...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return " " + strings.TrimSpace(string(out)) + " "
+}
+
+func TestBashCompletion(t *testing.T) {
+	for _, tt := range []struct{ line, want, not string }{
+		{"golaunch --ta", " --tag-output ", "--timeout"},
+		{"golaunch -n 2 --on-failure ", " abort continue ", "--"},
+		{"golaunch --bind-to c", " core ", "none"},
+		{"golaunch -n 2 flags.g", "  ", "flags.go"}, // no command, and no directory
+		{"golaunch -n 2 ./flags.g", " ./flags.go ", ""},
+		{"golaunch -n 2 cat flags.g", " flags.go ", "--"},
+		{"golaunch -n 2 cat --o", "  ", "--output-dir"}, // the program's own flag
+		{"golaunch -n 2 cat x : --wd", " --wdir ", ""},
+		{"golaunch --wdir testda", "  ", "main"},
+	} {
+		got := complete(t, tt.line)
+		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
+			t.Errorf("%q: %q, want %q and not %q", tt.line, got, tt.want, tt.not)
+		}
+	}
+}
+
+// Every flag is in every shell's script.
+func TestCompletionKnowsEveryFlag(t *testing.T) {
+	for _, shell := range shells {
+		script := completion(shell)
+		for _, f := range completedFlags() {
+			if !strings.Contains(script, f.Name) {
+				t.Errorf("%s: no %s", shell, f.Name)
+			}
+		}
+	}
+}
+
+func TestCompletionIsPrinted(t *testing.T) {
+	launch(t, "--completion", "bash").expect(t, result{0, "complete -o filenames -F _golaunch golaunch", ""})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/golaunch/golaunch/launcher"
+)
+
+const intro = `golaunch starts the ranks of a parallel program on this machine.
+
+Usage:
+  golaunch [flags] PROGRAM [ARGS]
+  golaunch [flags] PROGRAM [ARGS] : [-n N] [-x ...] [--wdir DIR] PROGRAM [ARGS] : ...
+
+PROGRAM is a binary, found as a shell would find it, or the directory of a Go
+package (./apps/heat), which is built first.
+
+Examples:
+  golaunch -n 4 hostname                      any program, four times
+  golaunch -n 8 ./apps/heat --size 2048       build a Go package and run 8 ranks of it
+  golaunch -n 4 --tag-output ./prog           see which rank says what
+  golaunch -n 4 --output-dir out ./prog       a file for each rank's output
+  golaunch -n 1 ./server : -n 7 ./client      ranks 0 and 1-7 run different programs
+  golaunch -n 4 --timeout 10m --json ./prog   stop after ten minutes; a report for scripts
+  golaunch -n 4 --on-failure continue ./prog  the other ranks go on when one fails
+`
+
+const outro = `
+Ctrl-C is passed on to the ranks; a second one kills them. Ctrl-\ has every rank
+that is a Go program print its goroutines.
+
+Exit code: 0; or that of the first rank that failed, 128+N if signal N killed it;
+2 for a mistake in the command line; 124 after the timeout; 1 for anything else.
+
+Completion:
+  bash   source <(golaunch --completion bash)
+  zsh    golaunch --completion zsh > "${fpath[1]}/_golaunch"
+  fish   golaunch --completion fish > ~/.config/fish/completions/golaunch.fish
+`
+
+// helpText is what --help prints.
+func helpText() string {
+	var b strings.Builder
+	b.WriteString(intro)
+	for _, g := range new(command).groups(&launcher.Segment{}) {
+		b.WriteString("\n" + g.title + ":\n")
+		g.flags.VisitAll(func(f *pflag.Flag) { b.WriteString(flagHelp(f)) })
+	}
+	b.WriteString(outro)
+	return b.String()
+}
+
+// helpColumn is where the explanation of a flag begins.
+const helpColumn = 36
+
+func flagHelp(f *pflag.Flag) string {
+	value, text := pflag.UnquoteUsage(f)
+	left := "      --" + f.Name
+	if f.Shorthand != "" {
+		left = "  -" + f.Shorthand + ", --" + f.Name
+	}
+	switch {
+	case f.NoOptDefVal == "":
+		left += " " + value
+	case value != "":
+		left += "[=" + value + "]"
+	}
+	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
+		text += " (default " + f.DefValue + ")"
+	}
+	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", helpColumn))
+	return fmt.Sprintf("%-*s%s\n", helpColumn, left, text)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/launcher"
+)
+
+// Whatever golaunch dies of, and whenever, nobody survives: neither a rank, nor a
+// descendant that has left its session and its parents; and no file stays.
+//
+// Each case runs in a process of its own that is a subreaper: whoever survives
+// golaunch and its supervisor becomes its child, and it ends when it has no child.
+func TestNobodySurvivesAKill(t *testing.T) {
+	t.Parallel()
+	dir := module(t, "package main\nimport \"time\"\nfunc main() { time.Sleep(time.Hour) }\n")
+	for seed := range 50 {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), self(), strconv.Itoa(seed), dir)
+			cmd.Env = append(os.Environ(), envRole+"=killcheck", "TMPDIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
+
+// stray starts a process that has a session of its own and no parent left, one
+// that has a session of its own, and stays itself, deaf to what can be ignored.
+const stray = `(setsid sh -c "sleep 1000 & sleep 1000" &); trap "" TERM HUP INT; setsid sleep 1000 & sleep 1000`
+
+// killCheck is the subreaper: it starts a job, kills golaunch or its supervisor
+// after a while that the seed decides, and exits with 0 if nobody survives.
+func killCheck() {
+	seed, _ := strconv.Atoi(os.Args[1])
+	r := rand.New(rand.NewPCG(uint64(seed), 7))
+	check(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+	args, moment := []string{"golaunch", "-n", "3", "sh", "-c", stray}, r.IntN(40_000)
+	switch seed % 4 {
+	case 1:
+		args = append([]string{"golaunch", "-n", "2"}, append(program("hang"), ":", "-n", "1", "sh", "-c", stray)...)
+	case 2:
+		args, moment = []string{"golaunch", "-n", "2", os.Args[2], ":", "sh", "-c", stray}, r.IntN(500_000)
+	}
+	os.Setenv(envRole, "golaunch")
+	front, err := syscall.ForkExec("/proc/self/exe", args, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
+	check(err)
+	<-time.After(time.Duration(moment) * time.Microsecond) // the moment, not a wait for something
+	victim := front
+	if s := supervisorOf(front); seed%2 == 1 && s != 0 {
+		victim = s
+	}
+	check(syscall.Kill(victim, syscall.SIGKILL))
+	fmt.Printf("killed %s after %d us\n", map[bool]string{true: "the front", false: "the supervisor"}[victim == front], moment)
+	check(awaitNobody(front, victim == front))
+	files, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	check(err)
+	if len(files) > 0 {
+		check(fmt.Errorf("files are left: %v", files))
+	}
+	os.Exit(0)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// supervisorOf returns the supervisor that a front has started, 0 if it has none
+// yet.
+func supervisorOf(front int) int {
+	for _, pid := range childrenOf(front) {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.HasPrefix(string(name), launcher.SupervisorName) {
+			return pid
+		}
+	}
+	return 0
+}
+
+func childrenOf(parent int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, stat := range stats {
+		b, _ := os.ReadFile(stat)
+		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// awaitNobody reaps until there is no child. A front that was not killed must end
+// with code 1.
+func awaitNobody(front int, killed bool) error {
+	over := time.AfterFunc(deadline, func() {
+		check(fmt.Errorf("children after %v: %v", deadline, childrenOf(os.Getpid())))
+	})
+	defer over.Stop()
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case err == syscall.ECHILD:
+			return nil
+		case err == syscall.EINTR:
+		case err != nil:
+			return err
+		case pid == front && !killed && status.ExitStatus() != 1:
+			return fmt.Errorf("golaunch without its supervisor ended with %v", status)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// Command golaunch starts the ranks of a job on this machine and sees them
+// through. `golaunch --help` and docs/launching.md are its manual; the work is done
+// by package launcher, and this package is its flags.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/golaunch/golaunch/launcher"
+	"github.com/golaunch/golaunch/launcher/boot"
+)
+
+func main() {
+	if os.Args[0] == launcher.SupervisorName {
+		os.Exit(launcher.Supervise())
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// run does what the command line says and returns the exit code.
+func run(args []string) int {
+	c, err := parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
+		return launcher.CodeUsage
+	}
+	switch {
+	case c.help:
+		fmt.Print(helpText())
+	case c.version:
+		fmt.Printf("golaunch %s (rank protocol %d, %s %s/%s)\n", boot.Version, boot.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	case c.completion != "":
+		fmt.Print(completion(c.completion))
+	default:
+		return launcher.Run(c.options)
+	}
+	return 0
+}

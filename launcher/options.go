@@ -1,0 +1,120 @@
+package launcher
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
+	"github.com/golaunch/golaunch/runtime/job"
+)
+
+// Who reads golaunch's stdin, where it is not one rank.
+const (
+	StdinAll  = control.AllRanks
+	StdinNone = control.NoRank
+)
+
+// CodeUsage is what golaunch exits with after a mistake in the command line.
+const CodeUsage = lifecycle.CodeUsage
+
+// Version is golaunch's.
+func Version() string { return boot.Version }
+
+// Options say what to run, and how.
+type Options struct {
+	Segments []Segment
+	// Stdin is the rank that reads golaunch's stdin, StdinAll or StdinNone.
+	Stdin int
+	// Tag puts the rank before every line.
+	Tag bool
+	// OutputDir, if not empty, is a directory for files rank-N.out and rank-N.err
+	// that get the output instead of the terminal.
+	OutputDir string
+	// Timeout is how long the ranks may run; 0: for ever.
+	Timeout time.Duration
+	// BindToCore binds each rank to one core.
+	BindToCore bool
+	// Continue lets the other ranks go on when one fails.
+	Continue bool
+	// Report, if not empty, is a file for a JSON report; "-" is stdout.
+	Report string
+	// Verbose tells of every rank's start and end.
+	Verbose bool
+}
+
+// A Segment is some ranks that run the same program.
+type Segment struct {
+	Ranks   int
+	Program string // as typed: a name, a path, or a Go package's directory
+	Args    []string
+	Env     []string // NAME=VALUE, or NAME to insist that it is set
+	Dir     string   // working directory; "": golaunch's
+}
+
+// errUsage marks a mistake in the command line.
+var errUsage = errors.New("")
+
+func usage(format string, args ...any) error {
+	return fmt.Errorf("%s%w", fmt.Sprintf(format, args...), errUsage)
+}
+
+// size is the number of ranks.
+func (o *Options) size() (n int) {
+	for _, s := range o.Segments {
+		n += s.Ranks
+	}
+	return n
+}
+
+// check finds what is wrong whatever the machine looks like.
+func (o *Options) check() error {
+	for _, s := range o.Segments {
+		if s.Ranks < 1 || s.Ranks > job.MaxRanks {
+			return usage("-n %d: the number of ranks is 1 to %d", s.Ranks, job.MaxRanks)
+		}
+	}
+	n := o.size()
+	switch {
+	case len(o.Segments) == 0:
+		return usage("no program to run")
+	case n > job.MaxRanks:
+		return usage("%d ranks: there can be %d", n, job.MaxRanks)
+	case o.Stdin >= n:
+		return usage("--stdin %d: the ranks are 0 to %d", o.Stdin, n-1)
+	case o.Timeout < 0:
+		return usage("--timeout %v: it must not be negative", o.Timeout)
+	}
+	return nil
+}
+
+func (o *Options) policy() lifecycle.Policy {
+	if o.Continue {
+		return lifecycle.ContinueOnFailure
+	}
+	return lifecycle.AbortOnFailure
+}
+
+// makeOutputDir makes the directory for the ranks' output, if one is wanted.
+func (o *Options) makeOutputDir() error {
+	if o.OutputDir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.OutputDir, 0o777); err != nil {
+		return usage("--output-dir %s: %v", o.OutputDir, cause(err))
+	}
+	return nil
+}
+
+// cause is what went wrong, without the operation and the path that the message
+// names already.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
