@@ -26,11 +26,10 @@ func (e *engine) allgather(ctx context.Context, c *call, in, out []byte) error {
 		return err
 	}
 	if c.small() {
-		copy(e.group.Room(), in)
-		if err := e.round(ctx, c, c.signature()); err != nil {
+		if err := e.round(ctx, c, c.signature(), in); err != nil {
 			return err
 		}
-		e.unpack(c, out)
+		e.unpack(c, in, out)
 		return nil
 	}
 	if err := e.open(ctx, c, in, out); err != nil {

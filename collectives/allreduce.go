@@ -49,25 +49,33 @@ func (c *call) checkReduction(in, out []byte) error {
 // allreduceSmall: everybody publishes, everybody combines, by rank. The inputs
 // are copied first, so out may be in.
 func (e *engine) allreduceSmall(ctx context.Context, c *call, in, out []byte) error {
-	copy(e.group.Room(), in)
-	if err := e.round(ctx, c, c.signature()); err != nil {
+	if err := e.round(ctx, c, c.signature(), in); err != nil {
 		return err
 	}
-	e.combine(c, out)
+	e.combine(c, in, out)
 	return nil
 }
 
-// combine sets out to what everybody published, combined by rank.
-func (e *engine) combine(c *call, out []byte) {
-	first := e.group.Payload(0)
+// combine sets out to what everybody published, combined by rank. This rank's own
+// part is taken from in where it can: reading back the slot that the peers are
+// just reading costs as much as another round. It cannot where in is out and
+// partial results have been stored there.
+func (e *engine) combine(c *call, in, out []byte) {
 	if e.size == 1 {
-		copy(out, first[:len(out)])
+		copy(out, in)
 		return
 	}
-	reduce.Into(c.kind, c.op, out, first, e.group.Payload(1))
+	reduce.Into(c.kind, c.op, out, e.operand(0, in), e.operand(1, in))
 	for member := 2; member < e.size; member++ {
 		reduce.Into(c.kind, c.op, out, out, e.group.Payload(member))
 	}
+}
+
+func (e *engine) operand(member int, in []byte) []byte {
+	if member == e.me {
+		return in
+	}
+	return e.group.Payload(member)
 }
 
 func (e *engine) allreduceLarge(ctx context.Context, c *call, in, out []byte) error {

@@ -15,5 +15,5 @@ func Barrier(ctx context.Context, comm *world.Comm) error {
 	if err != nil {
 		return err
 	}
-	return e.leave(&c, e.round(ctx, &c, c.signature()))
+	return e.leave(&c, e.round(ctx, &c, c.signature(), nil))
 }

@@ -36,10 +36,11 @@ func (e *engine) bcast(ctx context.Context, c *call, buf []byte) error {
 }
 
 func (e *engine) bcastSmall(ctx context.Context, c *call, buf []byte) error {
+	var payload []byte
 	if e.me == c.root {
-		copy(e.group.Room(), buf)
+		payload = buf
 	}
-	if err := e.round(ctx, c, c.signature()); err != nil {
+	if err := e.round(ctx, c, c.signature(), payload); err != nil {
 		return err
 	}
 	if e.me != c.root {

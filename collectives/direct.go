@@ -56,7 +56,7 @@ func (e *engine) reach(member int, m *mapping, at arena.Extent, n int) ([]byte, 
 }
 
 // close is the last round.
-func (e *engine) close(ctx context.Context, c *call) error { return e.round(ctx, c, c.closing()) }
+func (e *engine) close(ctx context.Context, c *call) error { return e.round(ctx, c, c.closing(), nil) }
 
 // share is a rank's part of n bytes: the parts are whole cache lines, and so
 // whole elements, except for the end.

@@ -2,6 +2,8 @@ package collectives
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/pipe"
@@ -58,8 +60,18 @@ func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 // leave ends a call. If it failed, the communicator breaks.
 func (e *engine) leave(c *call, err error) error {
 	if err != nil {
-		err = e.inside.Fail(names[c.what], err)
+		err = e.inside.Fail(names[c.what], e.withCause(err))
 	}
 	e.inside.Exit()
+	return err
+}
+
+// withCause adds to a rank's failure that the communicator is broken, if it is:
+// a rank may well have left because of that.
+func (e *engine) withCause(err error) error {
+	var failed *world.RankFailedError
+	if broken := e.group.Broken(); broken != nil && errors.As(err, &failed) {
+		return fmt.Errorf("%w; %w", broken, err)
+	}
 	return err
 }

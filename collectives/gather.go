@@ -56,20 +56,23 @@ func (e *engine) checkBlocks(c *call, in, out []byte) error {
 }
 
 func (e *engine) gatherSmall(ctx context.Context, c *call, in, out []byte) error {
-	copy(e.group.Room(), in)
-	if err := e.round(ctx, c, c.signature()); err != nil {
+	if err := e.round(ctx, c, c.signature(), in); err != nil {
 		return err
 	}
 	if e.me == c.root {
-		e.unpack(c, out)
+		e.unpack(c, in, out)
 	}
 	return nil
 }
 
-// unpack copies what everybody published into blocks.
-func (e *engine) unpack(c *call, out []byte) {
+// unpack copies what everybody published into blocks; this rank's own one from in.
+func (e *engine) unpack(c *call, in, out []byte) {
 	for member := range e.size {
-		copy(out[member*c.bytes:][:c.bytes], e.group.Payload(member))
+		from := in
+		if member != e.me {
+			from = e.group.Payload(member)
+		}
+		copy(out[member*c.bytes:][:c.bytes], from)
 	}
 }
 

@@ -62,7 +62,7 @@ func (e *engine) open(ctx context.Context, c *call, in, out []byte) error {
 		mine.out, mine.hasOut = e.inside.Locate(out)
 	}
 	mine.encode(e.group.Room())
-	if err := e.round(ctx, c, c.opening()); err != nil {
+	if err := e.round(ctx, c, c.opening(), nil); err != nil {
 		return err
 	}
 	for member := range e.offers {
@@ -83,9 +83,14 @@ func (e *engine) agree(c *call) error {
 	return nil
 }
 
-// round publishes what is in the group's room and waits for everybody.
-func (e *engine) round(ctx context.Context, c *call, signature uint32) error {
-	e.group.Publish(signature, nil)
+// round publishes a payload, or with nil what is in the group's room, and waits
+// for everybody.
+//
+// A small payload is better passed than put into the room: there it would share a
+// cache line with the head that the peers are looking at, who would take the line
+// away between the two stores.
+func (e *engine) round(ctx context.Context, c *call, signature uint32, payload []byte) error {
+	e.group.Publish(signature, payload)
 	if err := e.group.WaitAll(ctx); err != nil {
 		return e.explain(c, err)
 	}

@@ -53,12 +53,11 @@ func (e *engine) checkReduce(c *call, in, out []byte) error {
 }
 
 func (e *engine) reduceSmall(ctx context.Context, c *call, in, out []byte) error {
-	copy(e.group.Room(), in)
-	if err := e.round(ctx, c, c.signature()); err != nil {
+	if err := e.round(ctx, c, c.signature(), in); err != nil {
 		return err
 	}
 	if e.me == c.root {
-		e.combine(c, out)
+		e.combine(c, in, out)
 	}
 	return nil
 }
