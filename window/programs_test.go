@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	gosync "sync"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,7 +38,10 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 func TestMain(m *testing.M) {
 	name := os.Getenv(programVariable)
 	if name == "" {
-		goleak.VerifyTestMain(m)
+		goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+			os.RemoveAll(tools)
+			os.Exit(code)
+		}))
 		return
 	}
 	if err := program(name); err != nil {
@@ -65,13 +68,16 @@ func variable(name string) int {
 	return n
 }
 
+// tools is where golaunch is built, if it is.
+var tools string
+
 // golaunch is the command, built once. Programs run under it as they will for users.
-var golaunch = gosync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "window-test")
-	if err != nil {
+var golaunch = sync.OnceValues(func() (string, error) {
+	var err error
+	if tools, err = os.MkdirTemp("", "window-test"); err != nil {
 		return "", err
 	}
-	command := filepath.Join(dir, "golaunch")
+	command := filepath.Join(tools, "golaunch")
 	out, err := exec.Command("go", "build", "-o", command, "../launcher/golaunch").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
