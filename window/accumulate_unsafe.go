@@ -163,15 +163,16 @@ func (c *core) leaveRange(target, disp int) { c.latches[target].Leave(rangeOf(di
 
 // accumulateRanges goes range by range and holds one latch at a time.
 func (c *core) accumulateRanges(target, disp int, from unsafe.Pointer, n int, op Op) error {
-	size := c.kind.Size
-	for n > 0 {
-		length := min(n, rangeLength-disp%rangeLength)
-		if err := c.enterRange("Accumulate", target, disp); err != nil {
+	base, size := c.parts[target].base, c.kind.Size
+	for done := 0; done < n; {
+		at := disp + done
+		length := min(n-done, rangeLength-at%rangeLength)
+		if err := c.enterRange("Accumulate", target, at); err != nil {
 			return err
 		}
-		c.kind.Update(nil, unsafe.Add(c.parts[target].base, disp*size), from, length, op)
-		c.leaveRange(target, disp)
-		disp, n, from = disp+length, n-length, unsafe.Add(from, length*size)
+		c.kind.Update(nil, unsafe.Add(base, at*size), unsafe.Add(from, done*size), length, op)
+		c.leaveRange(target, at)
+		done += length
 	}
 	return nil
 }

@@ -99,6 +99,7 @@ func TestCancelledFence(t *testing.T) {
 // holder, and one that has nothing to do with the lock.
 func TestFailedRankEndsWaiting(t *testing.T) {
 	for _, holder := range []int{1, 2} {
+		over := make(chan struct{})
 		run(t, 3, func(r rank) {
 			w := allocate[int64](r, 1)
 			me := r.comm.Rank()
@@ -109,7 +110,13 @@ func TestFailedRankEndsWaiting(t *testing.T) {
 			switch me {
 			case 1:
 				r.no(r.comm.Abort(9))
+			case 2: // must not leave before: it would be the failed rank
+				select {
+				case <-over:
+				case <-r.Done():
+				}
 			case 0:
+				defer close(over)
 				var failed *world.RankFailedError
 				if err := w.Lock(r, 0, window.Shared); !errors.As(err, &failed) || failed.Rank != 1 {
 					r.Errorf("with rank %d holding the lock, rank 0's error is %v", holder, err)
