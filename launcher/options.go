@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
@@ -21,8 +22,11 @@ const (
 // CodeUsage is what golaunch exits with after a mistake in the command line.
 const CodeUsage = lifecycle.CodeUsage
 
-// Version is golaunch's.
-func Version() string { return boot.Version }
+// Version is golaunch's version, with what else one wants to know when something
+// does not fit together.
+func Version() string {
+	return fmt.Sprintf("golaunch %s (rank protocol %d, %s %s/%s)", boot.Version, boot.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 // Options say what to run, and how.
 type Options struct {

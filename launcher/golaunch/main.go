@@ -6,10 +6,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/golaunch/golaunch/launcher"
-	"github.com/golaunch/golaunch/launcher/boot"
 )
 
 func main() {
@@ -30,7 +28,7 @@ func run(args []string) int {
 	case c.help:
 		fmt.Print(helpText())
 	case c.version:
-		fmt.Printf("golaunch %s (rank protocol %d, %s %s/%s)\n", boot.Version, boot.Protocol, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		fmt.Println(launcher.Version())
 	case c.completion != "":
 		fmt.Print(completion(c.completion))
 	default:

@@ -55,8 +55,7 @@ var roles = map[string]func() error{
 	"hang": func() error {
 		join()
 		fmt.Println("hanging")
-		time.Sleep(time.Hour)
-		return nil
+		select {}
 	},
 	"panic": panics,
 	"twice": func() error {

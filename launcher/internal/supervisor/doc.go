@@ -11,7 +11,7 @@
 // reported, with mu held, so that nobody sees a rank that has ended and was never
 // started.
 //
-// Goroutines: the main one reads the front's messages. A rank has one for its
+// Goroutines: one reads the front's messages. A rank has one for its
 // inherited socket, one for its private one, and one for each of its outputs, all
 // of them parked in the network poller; whoever reads stdin has one more.
 package supervisor

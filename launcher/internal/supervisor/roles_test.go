@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -56,8 +55,7 @@ func member() error {
 func hang() error {
 	connect()
 	fmt.Println("joined")
-	time.Sleep(time.Hour)
-	return nil
+	select {}
 }
 
 // second joins, and runs another process that tries to join as the same rank.
@@ -91,8 +89,7 @@ func aborter() error {
 func leaver() error {
 	connect().Leave()
 	fmt.Println("left")
-	time.Sleep(time.Hour)
-	return nil
+	select {}
 }
 
 // segments2: rank 0 publishes what rank 1 opens; rank 1 asks first.

@@ -33,7 +33,8 @@ type supervisor struct {
 	outputs  map[outputID]*output
 	carrying sync.WaitGroup // the outputs that have not ended
 
-	builds int // started so far; used by the main goroutine only
+	builds   int           // started so far; used by obey only
+	finished chan struct{} // closed when Done has been said
 }
 
 // Run is the whole life of a supervisor process, whose front is at the other end
@@ -53,6 +54,7 @@ func Run(stream io.ReadWriteCloser) int {
 	s := &supervisor{
 		front: front, children: children, host: host, ranks: map[int]*rank{},
 		segments: newSegments(), input: newInput(front), outputs: map[outputID]*output{},
+		finished: make(chan struct{}),
 	}
 	return s.serve()
 }
@@ -73,10 +75,22 @@ func standApart() {
 // serve does what the front says until it says Finish or is gone.
 func (s *supervisor) serve() int {
 	s.front.Send(&control.Hello{Protocol: control.Protocol, Version: boot.Version, Host: s.host, PID: os.Getpid()})
+	gone := make(chan error, 1)
+	go func() { gone <- s.obey() }()
+	select {
+	case err := <-gone:
+		return s.abandoned(err)
+	case <-s.finished:
+		return 0
+	}
+}
+
+// obey does what the front's messages ask for, until they end.
+func (s *supervisor) obey() error {
 	for {
 		m, err := s.front.Receive()
 		if err != nil {
-			return s.abandoned(err)
+			return err
 		}
 		switch m := m.(type) {
 		case *control.Hello: // the front compares, and closes
@@ -99,7 +113,7 @@ func (s *supervisor) serve() int {
 		case *control.Credit:
 			s.credit(m)
 		default:
-			return s.abandoned(fmt.Errorf("the front sent a %T", m))
+			return fmt.Errorf("the front sent a %T", m)
 		}
 	}
 }
@@ -125,7 +139,7 @@ func (s *supervisor) finish(linger time.Duration) {
 	s.removeScratch()
 	s.front.Send(&control.Done{Killed: killed})
 	s.front.Flush()
-	os.Exit(0)
+	close(s.finished)
 }
 
 func (s *supervisor) removeScratch() {
