@@ -79,20 +79,28 @@ func (r *run) hasRoom(l *lane) bool {
 	return w != nil && len(w.Room(need)) >= need
 }
 
-// Err asks about the peers this rank still has to do with.
+// Err asks about the peers that this rank waits for. A lane whose next step must
+// wait for another does not count: its peer may have done its part and left, and
+// what it sent lies in the pipe. Whoever does wait for a peer that died says so
+// to all.
 func (p *progress) Err() error {
-	for i := range p.recvs {
-		if l := &p.recvs[i]; len(l.steps) > 0 {
-			if err := p.group.Err(l.peer); err != nil {
-				return err
-			}
-		}
+	r := (*run)(p)
+	if err := r.awaited(r.recvs); err != nil {
+		return err
 	}
-	for i := range p.sends {
-		if l := &p.sends[i]; len(l.steps) > 0 {
-			if err := p.group.Err(l.peer); err != nil {
-				return err
-			}
+	if err := r.awaited(r.sends); err != nil {
+		return err
+	}
+	return r.group.Broken()
+}
+
+func (r *run) awaited(lanes []lane) error {
+	for i := range lanes {
+		if step, _ := r.next(&lanes[i]); step == nil {
+			continue
+		}
+		if err := r.group.Err(lanes[i].peer); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 
 	"github.com/golaunch/golaunch/collectives/reduce"
 	"github.com/golaunch/golaunch/runtime/arena"
-	"github.com/golaunch/golaunch/runtime/copying"
 )
 
 // Operations on buffers in the arena. After the opening round everybody's buffers
@@ -66,94 +65,77 @@ func share(rank, size, n int) (from, to int) {
 	return min(rank*lines/size*line, n), min((rank+1)*lines/size*line, n)
 }
 
-// foldBytes is how much is combined at a time where there are more than two
-// ranks: the partial result stays in the first-level cache.
-const foldBytes = 8 << 10
-
-// allreduceDirect: each rank combines its part from all inputs and stores it into
-// all outputs.
+// allreduceDirect: each rank combines its part from all inputs, by rank, and
+// stores it into all outputs, its own first.
 func (e *engine) allreduceDirect(ctx context.Context, c *call) error {
-	if err := e.reachAll(c.bytes); err != nil {
+	from, to := share(e.me, e.size, c.bytes)
+	if err := e.collectInputs(c, from, to); err != nil {
 		return err
 	}
-	from, to := share(e.me, e.size, c.bytes)
-	for at := from; at < to; {
-		n := to - at
-		if e.size > 2 {
-			n = min(n, foldBytes)
-		}
-		e.fold(c, at, n, e.me, (e.me+1)%e.size)
-		e.spread(at, n)
-		at += n
-	}
-	return e.close(ctx, c)
-}
-
-// reachAll maps everybody's buffers.
-func (e *engine) reachAll(n int) error {
-	for member := range e.size {
-		if _, err := e.inOf(member, n); err != nil {
-			return err
-		}
-		if _, err := e.outOf(member, n); err != nil {
+	e.outputs = e.outputs[:0]
+	for i := range e.size {
+		if err := e.collectOutput(c, (e.me+i)%e.size, from, to); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// fold combines n bytes at the given place from all inputs, by rank, and stores
-// them into the outputs of two ranks, which may be the same one. Every input has
-// been read before an output is stored, for an output may be an input.
-func (e *engine) fold(c *call, at, n, first, second int) {
-	in := func(member int) []byte { return e.views[member].in.mem[at : at+n] }
-	left := in(0)
-	for member := 1; member < e.size-1; member++ {
-		partial := e.scratchOf(n)
-		reduce.Into(c.kind, c.op, partial, left, in(member))
-		left = partial
-	}
-	out, copied := e.views[first].out.mem[at:at+n], e.views[second].out.mem[at:at+n]
-	switch {
-	case e.size == 1:
-		copying.Copy(out, left)
-	case first == second:
-		reduce.Into(c.kind, c.op, out, left, in(e.size-1))
-	default:
-		reduce.Into2(c.kind, c.op, out, copied, left, in(e.size-1))
-	}
-}
-
-// spread copies n bytes of this rank's output to those that fold left out.
-func (e *engine) spread(at, n int) {
-	for i := 2; i < e.size; i++ {
-		member := (e.me + i) % e.size
-		copy(e.views[member].out.mem[at:at+n], e.views[e.me].out.mem[at:at+n])
-	}
+	return e.fold(ctx, c)
 }
 
 // reduceDirect: each rank combines its part from all inputs and stores it into
 // the root's output.
 func (e *engine) reduceDirect(ctx context.Context, c *call) error {
-	for member := range e.size {
-		if _, err := e.inOf(member, c.bytes); err != nil {
-			return err
-		}
-	}
-	if _, err := e.outOf(c.root, c.bytes); err != nil {
+	from, to := share(e.me, e.size, c.bytes)
+	if err := e.collectInputs(c, from, to); err != nil {
 		return err
 	}
-	from, to := share(e.me, e.size, c.bytes)
-	for at := from; at < to; at += foldBytes {
-		e.fold(c, at, min(foldBytes, to-at), c.root, c.root)
+	e.outputs = e.outputs[:0]
+	if err := e.collectOutput(c, c.root, from, to); err != nil {
+		return err
+	}
+	return e.fold(ctx, c)
+}
+
+// collectInputs puts everybody's input from one byte to another into e.inputs.
+func (e *engine) collectInputs(c *call, from, to int) error {
+	e.inputs = e.inputs[:0]
+	for member := range e.size {
+		mem, err := e.inOf(member, c.bytes)
+		if err != nil {
+			return err
+		}
+		e.inputs = append(e.inputs, mem[from:to])
+	}
+	return nil
+}
+
+// collectOutput adds a member's output to e.outputs.
+func (e *engine) collectOutput(c *call, member, from, to int) error {
+	mem, err := e.outOf(member, c.bytes)
+	if err != nil {
+		return err
+	}
+	e.outputs = append(e.outputs, mem[from:to])
+	return nil
+}
+
+// fold combines e.inputs into e.outputs and waits for the others.
+func (e *engine) fold(ctx context.Context, c *call) error {
+	if len(e.inputs[0]) > 0 {
+		reduce.All(c.kind, c.op, e.outputs, e.inputs, e.streams(c))
 	}
 	return e.close(ctx, c)
 }
 
-// scratchOf is n bytes for partial results.
-func (e *engine) scratchOf(n int) []byte {
-	if len(e.scratch) < n {
-		e.scratch = make([]byte, n)
+// streams tells whether results should be stored past the caches: where all
+// buffers together exceed them, and nobody's output is its input.
+func (e *engine) streams(c *call) bool {
+	if (e.size+len(e.outputs))*c.bytes < reduce.StreamFrom {
+		return false
 	}
-	return e.scratch[:n]
+	for i := range e.offers {
+		if o := &e.offers[i]; o.hasOut && o.in == o.out {
+			return false
+		}
+	}
+	return true
 }

@@ -17,9 +17,11 @@ type engine struct {
 	group    *group.Group
 	me, size int
 
-	offers  []offer // of the operation under way, by rank
-	views   []view  // by rank: mappings of their buffers
-	scratch []byte  // a chunk of partial results
+	offers  []offer  // of the operation under way, by rank
+	views   []view   // by rank: mappings of their buffers
+	inputs  [][]byte // of the kernels
+	outputs [][]byte
+	scratch []byte // Temp of schedules
 
 	writers  []*pipe.Writer // by rank; nil before the first use
 	readers  []*pipe.Reader
@@ -69,8 +71,12 @@ func (e *engine) leave(c *call, err error) error {
 // withCause adds to a rank's failure that the communicator is broken, if it is:
 // a rank may well have left because of that.
 func (e *engine) withCause(err error) error {
+	var told *world.BrokenError
 	var failed *world.RankFailedError
-	if broken := e.group.Broken(); broken != nil && errors.As(err, &failed) {
+	if errors.As(err, &told) || !errors.As(err, &failed) {
+		return err
+	}
+	if broken := e.group.Broken(); broken != nil {
 		return fmt.Errorf("%w; %w", broken, err)
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golaunch/golaunch/collectives/reduce"
+	"github.com/golaunch/golaunch/collectives/schedule"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
 )
@@ -298,6 +300,29 @@ func TestFailureInTheMiddleOfASchedule(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A rank whose part is done may leave while others still work on what it sent.
+func TestLeavingAfterOnesPart(t *testing.T) {
+	const ranks, n = 5, 40000
+	for _, a := range schedule.Algorithms()[1:] {
+		for root := range ranks {
+			worldtest.Run(t, ranks, func(ctx context.Context, comm *world.Comm) {
+				c := call{what: callAllreduce, kind: reduce.Float64, bytes: n, width: 8, op: Sum}
+				if a.Rooted() {
+					c.root = root
+				}
+				e, err := enter(ctx, comm, &c)
+				if err != nil {
+					t.Errorf("%v, root %d: %v", a, root, err)
+					return
+				}
+				if err = e.leave(&c, e.stream(ctx, &c, a, make([]byte, n), make([]byte, n*ranks))); err != nil {
+					t.Errorf("%v, root %d: %v", a, root, err)
+				}
+			})
+		}
 	}
 }
 

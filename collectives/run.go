@@ -223,3 +223,11 @@ func (r *run) perform(i int32) {
 	}
 	r.complete(i)
 }
+
+// scratchOf is n bytes for partial results.
+func (e *engine) scratchOf(n int) []byte {
+	if len(e.scratch) < n {
+		e.scratch = make([]byte, n)
+	}
+	return e.scratch[:n]
+}

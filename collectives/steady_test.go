@@ -62,21 +62,3 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkInProcess times operations of two ranks in one process. Between
-// processes they cost the same, but the scheduler has a say here.
-func BenchmarkInProcess(b *testing.B) {
-	for _, name := range []string{"barrier", "small allreduce", "allreduce on the heap", "allreduce in the arena"} {
-		b.Run(name, func(b *testing.B) {
-			worldtest.Run(b, 2, func(ctx context.Context, comm *world.Comm) {
-				call := steady(b, comm)[name]
-				for range b.N {
-					if err := call(ctx, comm); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		})
-	}
-}
