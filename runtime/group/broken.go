@@ -43,38 +43,39 @@ func (e *MismatchError) Error() string {
 
 // Break marks the group broken on every member and wakes them all. The first
 // Break counts; later ones change nothing.
+//
+// A member writes its reasons into a place of its own and then names itself in
+// one step: there is no moment at which a death could leave a verdict half told.
 func (g *Group) Break(op string, cause error) {
-	v := verdictOf(g.area)
-	if !v.state.CompareAndSwap(intact, writing) {
+	g.breaking.Do(func() { g.explain(op, cause) })
+	if !brokenBy(g.area).CompareAndSwap(0, uint64(1+g.me)) {
 		return
 	}
-	v.rank = int32(g.ranks[g.me])
+	for _, rank := range g.ranks {
+		g.mem.Ring(rank)
+	}
+}
+
+func (g *Group) explain(op string, cause error) {
+	v := reasonsOf(g.area, len(g.ranks), g.me)
 	var failed *job.RankFailedError
 	if errors.As(cause, &failed) {
 		v.failed = int32(failed.Rank) + 1
 	}
 	put(v.op[:], op)
 	put(v.cause[:], cause.Error())
-	v.state.Store(broken)
-	for _, rank := range g.ranks {
-		g.mem.Ring(rank)
-	}
 }
 
 // Broken returns a *BrokenError if the group is broken, nil otherwise.
-//
-// A member killed while it wrote the verdict leaves it unfinished; it is then
-// among the failed ranks, so nobody waits for the rest of it.
 func (g *Group) Broken() error {
-	v := verdictOf(g.area)
-	switch v.state.Load() {
-	case intact:
-		return nil
-	case writing:
+	by := brokenBy(g.area).Load()
+	if by == 0 {
 		return nil
 	}
-	e := &BrokenError{What: g.what, Rank: int(v.rank), Op: get(v.op[:]), Cause: get(v.cause[:])}
-	if rank := int(v.failed) - 1; rank >= 0 {
+	member := min(by, uint64(len(g.ranks))) - 1 // it comes from shared memory
+	v := reasonsOf(g.area, len(g.ranks), int(member))
+	e := &BrokenError{What: g.what, Rank: g.ranks[member], Op: get(v.op[:]), Cause: get(v.cause[:])}
+	if rank := int(v.failed) - 1; rank >= 0 && rank < g.mem.Size() {
 		s, code := g.mem.State(rank)
 		e.Failed = &job.RankFailedError{Rank: rank, Cause: job.Describe(s, code)}
 	}

@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/job"
@@ -11,17 +12,18 @@ import (
 
 // A Group is one member's view of a group.
 type Group struct {
-	what    string // for errors: `communicator "world"`, `window "halo"`
-	me      int
-	ranks   []int // member -> rank of the job
-	mem     *job.Memory
-	waiter  *waiting.Waiter
-	area    []byte
-	slots   [2][]slot // by parity, then member
-	round   uint64
-	head    uint64 // of the round: what every member's head should be
-	counts  bool   // arrivals are counted: ranks share cores
-	missing round
+	what     string // for errors: `communicator "world"`, `window "halo"`
+	me       int
+	ranks    []int // member -> rank of the job
+	mem      *job.Memory
+	waiter   *waiting.Waiter
+	area     []byte
+	slots    [2][]slot // by parity, then member
+	round    uint64
+	head     uint64 // of the round: what every member's head should be
+	counts   bool   // arrivals are counted: ranks share cores
+	missing  round
+	breaking sync.Once
 }
 
 // Config is what New needs to know.
@@ -173,31 +175,39 @@ func (c *round) Ready() bool {
 // entered compares 32 bits: a slot cannot be 2^32 rounds old.
 func (g *Group) entered(s slot) bool { return uint32(s.head.Load()>>32) == uint32(g.round) }
 
-// Err names the break first: it is the cause when somebody left because of it.
 func (c *round) Err() error {
 	g := c.group
-	if err := g.Broken(); err != nil {
-		return err
-	}
+	entered := 0
 	for member, s := range g.slots[g.round&1] {
 		if g.entered(s) {
-			continue
-		}
-		if err := g.mem.Failure(g.ranks[member]); err != nil {
-			return err
+			entered++
+		} else if err := g.mem.Failure(g.ranks[member]); err != nil {
+			return g.unlessBroken(err)
 		}
 	}
-	return nil
+	if entered == len(g.ranks) { // somebody is not counted yet, or was killed before that
+		for _, rank := range g.ranks {
+			if err := g.mem.Failure(rank); err != nil {
+				return g.unlessBroken(err)
+			}
+		}
+	}
+	return g.Broken()
+}
+
+// unlessBroken names the break instead of what followed from it: a member may
+// break the group and leave because of that. It breaks it first, so Broken is
+// asked last.
+func (g *Group) unlessBroken(err error) error {
+	if broken := g.Broken(); broken != nil {
+		return broken
+	}
+	return err
 }
 
 // Err returns why nothing can be expected of member any more: it failed, or the
 // group is broken. Conditions of waits on one member use it.
-func (g *Group) Err(member int) error {
-	if err := g.Broken(); err != nil {
-		return err
-	}
-	return g.mem.Failure(g.ranks[member])
-}
+func (g *Group) Err(member int) error { return g.unlessBroken(g.mem.Failure(g.ranks[member])) }
 
 // Notice is a member's word: zero until its owner stores something there for the
 // others to find. Whoever stores rings those who may wait for it.

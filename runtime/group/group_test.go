@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -135,6 +137,27 @@ func TestHeadAloneIsNoArrival(t *testing.T) {
 	}
 }
 
+// A member killed after its head and before it was counted has entered and not
+// arrived: the others must hear of its failure.
+func TestKilledBetweenHeadAndCount(t *testing.T) {
+	mem := memory(t, 2, job.Options{Cores: 1, InProcess: true})
+	g := member(t, mem, 0)
+	g.Publish(7, nil)
+	slotOf(g.area, 2, 1, 1).head.Store(g.head)
+	mem.Report(1, job.Failed, -9)
+	var failed *job.RankFailedError
+	if err := g.WaitAll(deadline(t)); !errors.As(err, &failed) || failed.Rank != 1 {
+		t.Errorf("%v, want the failure of rank 1", err)
+	}
+}
+
+// deadline is a context for what must not hang.
+func deadline(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func TestLargestPayloadArrivesWhole(t *testing.T) {
 	mem := memory(t, 3, job.Options{Cores: 1, InProcess: true})
 	together(t, mem, func(g *Group) error {
@@ -220,6 +243,84 @@ func TestBreakWakesEverybody(t *testing.T) {
 	})
 }
 
+// A member that is killed among its reasons has not named itself: the next one's
+// break counts.
+func TestKilledAmongItsReasons(t *testing.T) {
+	mem := memory(t, 3, job.Options{Cores: 1, InProcess: true})
+	g0, g1, g2 := member(t, mem, 0), member(t, mem, 1), member(t, mem, 2)
+	g1.explain("Bcast", errors.New("I am"))
+	mem.Report(1, job.Failed, -9)
+	g0.Break("Allreduce", mem.Failure(1))
+	var broken *BrokenError
+	if err := g2.Until(deadline(t), waitsFor{g2, 0}); !errors.As(err, &broken) || broken.Rank != 0 || broken.Failed.Rank != 1 {
+		t.Errorf("%v, want what rank 0 has to say of rank 1", err)
+	}
+}
+
+// waitsFor is a wait for something that a member never does.
+type waitsFor struct {
+	*Group
+	member int
+}
+
+func (w waitsFor) Ready() bool { return false }
+func (w waitsFor) Err() error  { return w.Group.Err(w.member) }
+
+func TestBrokenRightAfterLosingBreak(t *testing.T) {
+	mem := memory(t, 8, job.Options{Cores: 1, InProcess: true})
+	together(t, mem, func(g *Group) error {
+		g.Break("Barrier", errors.New("all at once"))
+		if g.Broken() == nil {
+			return errors.New("not broken after Break")
+		}
+		return nil
+	})
+}
+
+// A cause is the user's and may panic: the group must still be breakable.
+func TestPanickingCause(t *testing.T) {
+	mem := memory(t, 2, job.Options{Cores: 1, InProcess: true})
+	g := member(t, mem, 0)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the cause did not panic")
+			}
+		}()
+		g.Break("Barrier", panicking{})
+	}()
+	g.Break("Barrier", errors.New("second"))
+	if g.Broken() == nil {
+		t.Error("the group can no longer be broken")
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Error() string { panic("an error whose text panics") }
+
+func TestWildStoresIntoTheVerdict(t *testing.T) {
+	mem := memory(t, 2, job.Options{Cores: 1, InProcess: true})
+	g := member(t, mem, 0)
+	for _, failed := range []int32{-1 << 31, -1, 3, 1<<31 - 1} {
+		reasonsOf(g.area, 2, 1).failed = failed
+		brokenBy(g.area).Store(1 << 60)
+		if err := g.Broken(); err == nil {
+			t.Error("not broken")
+		}
+	}
+}
+
+func TestRetireNamesAnExitedRank(t *testing.T) {
+	mem := memory(t, 2, job.Options{Cores: 1, InProcess: true})
+	g := member(t, mem, 0)
+	mem.Report(1, job.Exited, 0)
+	var failed *job.RankFailedError
+	if err := g.Retire(deadline(t), 0); !errors.As(err, &failed) || failed.Rank != 1 {
+		t.Errorf("%v, want the failure of rank 1", err)
+	}
+}
+
 func TestLongTextsOfBreakAreCut(t *testing.T) {
 	mem := memory(t, 1, job.Options{Cores: 1, InProcess: true})
 	g := member(t, mem, 0)
@@ -268,5 +369,56 @@ func TestRoundsAllocateNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations a round", n)
+	}
+}
+
+// TestKilledMemberEndsEveryWait kills one of several processes somewhere in its
+// rounds; a supervisor's part, reporting it, is played by the test. Nobody may
+// hang.
+func TestKilledMemberEndsEveryWait(t *testing.T) {
+	if rank, ok := spawntest.Rank(); ok {
+		mem, err := job.Map(os.NewFile(spawntest.FirstFile, "job"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failed *job.RankFailedError
+		if err := rounds(t.Context(), member(t, mem, rank), 1<<40); !errors.As(err, &failed) || failed.Rank != 1 {
+			t.Fatalf("%v, want the failure of rank 1", err)
+		}
+		return
+	}
+	for _, cores := range []int{1, 8} {
+		for attempt := range 10 {
+			killOne(t, cores, attempt)
+		}
+	}
+}
+
+func killOne(t *testing.T, cores, attempt int) {
+	mem := memory(t, 3, job.Options{Cores: cores})
+	var ranks []*exec.Cmd
+	for rank := range 3 {
+		cmd := spawntest.Command(t, rank, nil, mem.File())
+		var out strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, cmd)
+	}
+	// Different attempts meet it at different instructions.
+	head := slotOf(mem.Extra(), 3, 1, 1).head
+	for uint32(head.Load()>>32) < uint32(50+37*attempt) {
+		runtime.Gosched()
+	}
+	if err := ranks[1].Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	ranks[1].Wait()
+	mem.Report(1, job.Failed, -9)
+	for _, rank := range []int{0, 2} {
+		if err := ranks[rank].Wait(); err != nil {
+			t.Errorf("%d cores, attempt %d, rank %d: %v\n%v", cores, attempt, rank, err, ranks[rank].Stdout)
+		}
 	}
 }

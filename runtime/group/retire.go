@@ -37,7 +37,7 @@ func (r retirement) Ready() bool {
 // Err does not mind a rank that has left: it may well have retired before.
 func (r retirement) Err() error {
 	for _, rank := range r.ranks {
-		if s, _ := r.mem.State(rank); s == job.Failed {
+		if s, _ := r.mem.State(rank); s > job.Left {
 			return r.mem.Failure(rank)
 		}
 	}

@@ -21,30 +21,27 @@ const (
 	MaxAddress = 124
 )
 
-// header describes the memory. Everything before changes is written by Create
-// before any other process can see it and never again.
+// header describes the memory. Create writes it before any other process can see
+// it, and nobody does again. Map checks a copy, once, and uses nothing else.
 type header struct {
-	magic   uint64
-	layout  uint32
-	size    uint32
-	cores   uint32
-	_       uint32
-	extra   uint64
-	_       [96]byte // changes is polled: it has a pair of cache lines of its own
-	changes atomic.Uint32
+	magic  uint64
+	layout uint32
+	size   uint32
+	cores  uint32
+	_      uint32
+	extra  uint64
 }
 
-// A line is one rank's. The first half is read by every peer after each thing it
-// publishes and written only when the rank goes to sleep or is woken; the second
-// is written at the rank's rare events.
+// A line is one rank's. Its first cache line is read by every peer after each
+// thing it publishes and written only when the rank goes to sleep or is woken;
+// the second is written at the rank's rare events; the rest is written once.
 type line struct {
 	bell   atomic.Uint32 // the futex word
 	asleep atomic.Uint32 // 1 while the rank may be in futex_wait
 	_      [56]byte
 
-	state    atomic.Uint32
-	code     atomic.Int32
-	reserved atomic.Int64 // bytes the rank is about to populate
+	fate     atomic.Uint64 // State << 32 | code: one word, so that they belong together
+	reserved atomic.Int64  // bytes the rank is about to populate
 	_        [48]byte
 
 	addressLen atomic.Uint32 // 0 until address is complete
@@ -57,7 +54,7 @@ type line struct {
 // Other processes rely on the sizes: these arrays do not compile when they change.
 var (
 	_ = [1]struct{}{}[unsafe.Sizeof(line{})-lineSize]
-	_ = [1]struct{}{}[unsafe.Offsetof(header{}.changes)-128]
+	_ = [1]struct{}{}[unsafe.Sizeof(header{})/pageSize]
 )
 
 func headerOf(mem []byte) *header { return (*header)(unsafe.Pointer(unsafe.SliceData(mem))) }

@@ -26,9 +26,11 @@ type Options struct {
 
 // Memory is the mapped memory of a job on one host.
 type Memory struct {
-	file *os.File
-	mem  []byte
-	size int
+	file  *os.File
+	mem   []byte
+	size  int
+	cores int
+	extra int
 	// bells is nil when ranks are processes.
 	bells []chan struct{}
 }
@@ -54,10 +56,9 @@ func Create(size int, opt Options) (*Memory, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	h := headerOf(mem)
-	h.layout, h.size, h.cores, h.extra = layoutVersion, uint32(size), uint32(max(opt.Cores, 1)), uint64(max(opt.Extra, 0))
-	h.magic = magic
-	m := &Memory{file: f, mem: mem, size: size}
+	h := header{magic: magic, layout: layoutVersion, size: uint32(size), cores: uint32(max(opt.Cores, 1)), extra: uint64(max(opt.Extra, 0))}
+	*headerOf(mem) = h
+	m := newMemory(f, mem, h)
 	if opt.InProcess {
 		m.bells = make([]chan struct{}, size)
 		for i := range m.bells {
@@ -113,14 +114,19 @@ func mapChecked(f *os.File) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkHeader(mem); err != nil {
+	h := *headerOf(mem)
+	if err := h.check(len(mem)); err != nil {
 		return nil, errors.Join(err, unix.Munmap(mem))
 	}
-	return &Memory{file: f, mem: mem, size: int(headerOf(mem).size)}, nil
+	return newMemory(f, mem, h), nil
 }
 
-func checkHeader(mem []byte) error {
-	h := headerOf(mem)
+func newMemory(f *os.File, mem []byte, h header) *Memory {
+	return &Memory{file: f, mem: mem, size: int(h.size), cores: int(h.cores), extra: int(h.extra)}
+}
+
+// check holds a header against the size of the memory it was found in.
+func (h header) check(bytes int) error {
 	switch {
 	case h.magic != magic:
 		return fmt.Errorf("magic %#x, want %#x", h.magic, uint64(magic))
@@ -128,8 +134,10 @@ func checkHeader(mem []byte) error {
 		return fmt.Errorf("layout version %d, this program knows %d", h.layout, layoutVersion)
 	case h.size < 1 || h.size > MaxRanks:
 		return fmt.Errorf("%d ranks", h.size)
-	case uint64(len(mem)) < uint64(extraOffset(int(h.size))) || uint64(len(mem))-uint64(extraOffset(int(h.size))) < h.extra:
-		return fmt.Errorf("%d bytes are too few for %d ranks and %d bytes more", len(mem), h.size, h.extra)
+	case h.cores < 1:
+		return fmt.Errorf("%d cores", h.cores)
+	case bytes < extraOffset(int(h.size)) || uint64(bytes-extraOffset(int(h.size))) < h.extra:
+		return fmt.Errorf("%d bytes are too few for %d ranks and %d bytes more", bytes, h.size, h.extra)
 	}
 	return nil
 }
@@ -141,7 +149,7 @@ func (m *Memory) File() *os.File { return m.file }
 func (m *Memory) Size() int { return m.size }
 
 // Cores is how many cores the ranks of this host may use together.
-func (m *Memory) Cores() int { return int(headerOf(m.mem).cores) }
+func (m *Memory) Cores() int { return m.cores }
 
 // InProcess reports whether the ranks are goroutines of one process.
 func (m *Memory) InProcess() bool { return m.bells != nil }
@@ -149,8 +157,7 @@ func (m *Memory) InProcess() bool { return m.bells != nil }
 // Extra is the memory behind the table, Options.Extra bytes.
 func (m *Memory) Extra() []byte {
 	from := extraOffset(m.size)
-	to := from + int(headerOf(m.mem).extra)
-	return m.mem[from:to:to]
+	return m.mem[from : from+m.extra : from+m.extra]
 }
 
 // Close unmaps the memory and closes the descriptor. Nothing of m, nor any slice

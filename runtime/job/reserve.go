@@ -38,11 +38,14 @@ func (m *Memory) admit(bytes int64, limit memlimit.Limit) error {
 	return fmt.Errorf("%s, with the other ranks of this host %w", memlimit.Bytes(bytes), err)
 }
 
-// reserved is what all ranks have announced.
+// reserved is what all ranks have announced that are not over. Each wrote its own
+// word: a negative one is nonsense and counts as nothing.
 func (m *Memory) reserved() int64 {
 	var sum int64
 	for rank := range m.size {
-		sum += lineOf(m.mem, rank).reserved.Load()
+		if s, _ := m.State(rank); !s.Over() {
+			sum += max(lineOf(m.mem, rank).reserved.Load(), 0)
+		}
 	}
 	return sum
 }

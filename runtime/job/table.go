@@ -7,34 +7,26 @@ import "fmt"
 //
 // When the rank is over, everybody is woken, because somebody may wait for it.
 func (m *Memory) Report(rank int, s State, code int32) {
-	l := lineOf(m.mem, rank)
+	fate := &lineOf(m.mem, rank).fate
 	for {
-		old := l.state.Load()
-		if uint32(s) <= old {
+		old := fate.Load()
+		if s <= State(old>>32) {
 			return
 		}
-		l.code.Store(code)
-		if l.state.CompareAndSwap(old, uint32(s)) {
+		if fate.CompareAndSwap(old, uint64(s)<<32|uint64(uint32(code))) {
 			break
 		}
 	}
-	if !s.Over() {
-		return
+	if s.Over() {
+		m.RingAll()
 	}
-	l.reserved.Store(0)
-	headerOf(m.mem).changes.Add(1)
-	m.RingAll()
 }
 
 // State returns a rank's state and, when it is over, its code as in Report.
 func (m *Memory) State(rank int) (State, int32) {
-	l := lineOf(m.mem, rank)
-	return State(l.state.Load()), l.code.Load()
+	fate := lineOf(m.mem, rank).fate.Load()
+	return State(fate >> 32), int32(uint32(fate))
 }
-
-// Changes grows with every rank that is over. Whoever waits compares it with
-// what it was and looks at the States only when it differs.
-func (m *Memory) Changes() uint32 { return headerOf(m.mem).changes.Load() }
 
 // Failure returns an error if nothing more is to be expected of rank, nil
 // otherwise.

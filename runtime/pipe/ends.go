@@ -46,9 +46,9 @@ func (w *Writer) Write(b []byte) int {
 	return n
 }
 
-// Pad moves the write position up to a multiple of Align, without data. It is
-// always possible: the reader pads too, and the distance never spans the end.
-// It reports false while there is no room.
+// Pad moves the write position up to a multiple of Align, without data; the
+// reader does the same. The distance never spans the end of the data. It reports
+// false while there is no room.
 func (w *Writer) Pad() bool {
 	n := int(-w.at % Align)
 	if n == 0 {

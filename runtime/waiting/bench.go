@@ -8,9 +8,10 @@ import (
 // A bench is where the goroutines of one rank sleep: one in the doorbell, the
 // others parked beside it.
 //
-// Invariants, under mu: the doorbell is drowsy (its waker rings) whenever
-// sleeping is true; a goroutine is in parked only while sleeping is true or a
-// wake-up for it is under way.
+// Invariants, under mu: whenever sleeping is true, either the doorbell is drowsy
+// (a waker rings) or the sleeper has woken and is about to wake the parked ones; a
+// goroutine is in parked only while sleeping is true or a wake-up for it is under
+// way.
 type bench struct {
 	mu       sync.Mutex
 	sleeping bool

@@ -29,8 +29,8 @@ type Condition interface {
 	// rung.
 	Ready() bool
 	// Err returns why Ready can no longer become true: a rank that failed, a broken
-	// communicator. It is asked now and then and after each wake-up. When both
-	// Ready and Err hold, Ready counts.
+	// communicator. It is asked after every pause and every wake-up. When both Ready
+	// and Err hold, Ready counts.
 	Err() error
 }
 
@@ -116,7 +116,7 @@ func poll(ctx context.Context, c Condition, limit time.Duration, pause func()) (
 	}
 }
 
-// spin lets about a microsecond pass.
+// spin lets about a quarter of a microsecond pass.
 func spin() {
 	for range pausesPerSpin {
 		pause()

@@ -215,10 +215,8 @@ func TestUntilAllocatesNothing(t *testing.T) {
 	defer cancel()
 	up := &flag{}
 	up.up.Store(true)
-	later := &countdown{}
-	for name, c := range map[string]Condition{"ready": up, "after sleeping": later} {
+	for name, c := range map[string]Condition{"ready": up, "after sleeping": &sleeper{waiter: w}} {
 		if n := testing.AllocsPerRun(20, func() {
-			later.left.Store(3)
 			if err := w.Until(ctx, c); err != nil {
 				t.Error(err)
 			}
@@ -226,14 +224,18 @@ func TestUntilAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	_ = later
 }
 
-// countdown becomes ready after some looks at Err, which the sleeper's path takes.
-type countdown struct{ left atomic.Int64 }
+// sleeper is ready as soon as its rank sleeps.
+type sleeper struct{ waiter *Waiter }
 
-func (c *countdown) Ready() bool { return c.left.Load() <= 0 }
-func (c *countdown) Err() error  { c.left.Add(-1); return nil }
+func (c *sleeper) Ready() bool {
+	c.waiter.mu.Lock()
+	defer c.waiter.mu.Unlock()
+	return c.waiter.sleeping
+}
+
+func (c *sleeper) Err() error { return nil }
 
 // TestPingPongAcrossProcesses passes a token through the waiter's three ways of
 // waiting, in real processes.

@@ -64,14 +64,11 @@ func (c *Comm) Leave() error {
 	if c.memory != nil {
 		return fmt.Errorf("rank %d: Leave on communicator %q: only the world is left; use Free", c.process.rank, c.name)
 	}
-	if c.left.Swap(true) {
+	c.left.Store(true)
+	if c.process.left.Swap(true) {
 		return fmt.Errorf("rank %d: Leave: has left already", c.process.rank)
 	}
-	err := c.process.supervisor.Leave()
-	if closing := c.process.close(); err == nil {
-		err = closing
-	}
-	if err != nil {
+	if err := errors.Join(c.process.supervisor.Leave(), c.process.close()); err != nil {
 		return fmt.Errorf("rank %d: Leave: %w", c.process.rank, err)
 	}
 	return nil
@@ -85,6 +82,9 @@ func (c *Comm) Abort(code int) error {
 	if code < 1 || code > 255 {
 		return fmt.Errorf("rank %d: Abort with code %d: want 1 to 255", c.process.rank, code)
 	}
+	if c.process.left.Load() {
+		return fmt.Errorf("rank %d: Abort: %w", c.process.rank, errLeft)
+	}
 	if err := c.process.supervisor.Abort(code, fmt.Sprintf("Abort(%d) by rank %d", code, c.process.rank)); err != nil {
 		return fmt.Errorf("rank %d: Abort: %w", c.process.rank, err)
 	}
@@ -97,11 +97,13 @@ func (c *Comm) Free(ctx context.Context) error {
 	if c.memory == nil {
 		return fmt.Errorf("rank %d: Free on the world communicator: use Leave", c.process.rank)
 	}
-	if c.left.Swap(true) {
-		return fmt.Errorf("rank %d: Free on communicator %q: freed already", c.process.rank, c.name)
+	if err := c.enter("Free"); err != nil {
+		return err
 	}
+	defer c.exit()
+	c.left.Store(true)
 	if err := c.dissolve(ctx); err != nil {
-		return fmt.Errorf("rank %d: Free on communicator %q: %w", c.process.rank, c.name, err)
+		return c.fail("Free", err)
 	}
 	return nil
 }

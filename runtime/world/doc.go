@@ -28,5 +28,7 @@
 //
 // # Lock order
 //
-// segments.mu and hub.mu are never held together, nor while waiting for a peer.
+// segments.mu is never held together with another lock, nor while waiting for a
+// peer. The arena calls Publish with its growing lock held, so hub.mu comes after
+// that.
 package world

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -41,9 +42,10 @@ func (h *hub) join(rank int) (*Comm, error) {
 	h.mu.Lock()
 	h.members++
 	h.mu.Unlock()
-	p, err := newProcess(rank, hostname(), &hubMember{hub: h, rank: rank}, h.mem)
+	m := &hubMember{hub: h, rank: rank}
+	p, err := newProcess(rank, hostname(), m, h.mem)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, m.Close())
 	}
 	h.mem.Report(rank, job.Joined, 0)
 	return p.world()

@@ -76,7 +76,9 @@ func (in *Inside) HasLeft() bool { return in.comm.left.Load() }
 func (in *Inside) Quarantine() { in.comm.process.arena.Quarantine() }
 
 // NewGroup makes a further group of the same members, for a window. It is a
-// collective operation on the communicator, inside Enter and Exit.
+// collective operation on the communicator, inside Enter and Exit. The caller
+// agrees in a round of the communicator that everybody has it before it waits on
+// it: who failed here cannot break it.
 func (in *Inside) NewGroup(ctx context.Context, what string) (*Group, error) {
 	c := in.comm
 	s, err := c.share(ctx, sigGroup, 0, group.Size(c.Size()))
@@ -128,7 +130,7 @@ func (c *Comm) underWay() string {
 }
 
 func (c *Comm) usable() error {
-	if c.left.Load() {
+	if c.left.Load() || c.process.left.Load() {
 		return errLeft
 	}
 	return c.group.Broken()

@@ -37,7 +37,7 @@ func (in *Inside) Writer(member int) (*pipe.Writer, error) {
 	}
 	w, err := p.make(member)
 	if err != nil {
-		return nil, fmt.Errorf("pipe to rank %d: %w", member, err)
+		return nil, fmt.Errorf("pipe to rank %d: %w", p.comm.group.Rank(member), err)
 	}
 	p.writers[member] = w
 	in.comm.group.Ring(member)
@@ -53,7 +53,7 @@ func (in *Inside) Reader(member int) (*pipe.Reader, error) {
 	}
 	r, err := p.find(member)
 	if err != nil {
-		return nil, fmt.Errorf("pipe from rank %d: %w", member, err)
+		return nil, fmt.Errorf("pipe from rank %d: %w", p.comm.group.Rank(member), err)
 	}
 	p.readers[member] = r
 	return r, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
@@ -23,6 +24,7 @@ type process struct {
 	segments   *segments
 	endpoint   transport.Endpoint
 	release    func() error // what else to close, or nil
+	left       atomic.Bool
 }
 
 func newProcess(rank int, host string, s supervisor, mem *job.Memory) (*process, error) {
@@ -39,7 +41,7 @@ func newProcess(rank int, host string, s supervisor, mem *job.Memory) (*process,
 	}
 	p.endpoint = endpoint
 	if err := mem.SetAddress(rank, endpoint.Addr()); err != nil {
-		return nil, errors.Join(err, p.close())
+		return nil, errors.Join(err, p.endpoint.Close(), p.arena.Close())
 	}
 	return p, nil
 }

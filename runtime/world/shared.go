@@ -95,8 +95,8 @@ func (c *Comm) share(ctx context.Context, signature uint32, owner, bytes int) (*
 	return s, err
 }
 
-// A refusedError reports that a member could not offer memory. Every member gets
-// it, so the communicator stays whole.
+// A refusedError reports that a member could not offer memory. Every member that
+// wanted it gets the error, so the communicator stays whole.
 type refusedError struct {
 	rank int
 	why  string

@@ -21,6 +21,7 @@ const (
 	sigSplitMemory
 	sigGroup
 	sigFree
+	sigSplitReady
 )
 
 // Split makes new communicators, one for each color, of the members that gave
@@ -39,7 +40,7 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	if err != nil {
 		return nil, c.fail("Split", err)
 	}
-	return c.derive(ctx, fmt.Sprintf("%s/%d", c.name, color), color, members)
+	return c.derive(ctx, "Split", fmt.Sprintf("%s/%d", c.name, color), color, members)
 }
 
 // Dup makes a communicator with the same members in the same order (MPI-5.0
@@ -53,7 +54,7 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	for i := range members {
 		members[i] = i
 	}
-	return c.derive(ctx, c.name+"/dup", 0, members)
+	return c.derive(ctx, "Dup", c.name+"/dup", 0, members)
 }
 
 // members agrees on who gets into this rank's new communicator.
@@ -81,27 +82,52 @@ func (c *Comm) members(ctx context.Context, color, key int) ([]int, error) {
 // attend takes part in a round without saying anything.
 func (c *Comm) attend(ctx context.Context, signature uint32) error {
 	c.group.Publish(signature, nil)
-	if err := c.group.WaitAll(ctx); err != nil {
-		return c.fail("a round", err)
-	}
-	return nil
+	return c.group.WaitAll(ctx)
 }
 
 // derive makes the communicator of the given members of c, among them this rank,
-// in memory of the first one. Every member of c takes part in the round, with
+// in memory of the first one. Every member of c takes part in the rounds, with
 // members of its own.
-func (c *Comm) derive(ctx context.Context, name string, color int, members []int) (*Comm, error) {
+//
+// Nobody gets the communicator before everybody has it: a member that gave up
+// could otherwise not break it, and those that have it would wait for that member
+// for ever.
+func (c *Comm) derive(ctx context.Context, op string, name string, color int, members []int) (*Comm, error) {
+	sub, refused, err := c.found(ctx, name, color, members)
+	if err == nil {
+		err = c.attend(ctx, sigSplitReady)
+	}
+	if err != nil {
+		if sub != nil {
+			sub.group.Break(op, err)
+		}
+		return nil, c.fail(op, err)
+	}
+	if refused != nil {
+		return nil, c.fail(op, refused)
+	}
+	return sub, nil
+}
+
+// found is the round in which the memory is offered and taken. refused is the
+// error of the members that would have shared what their first one could not
+// offer; c stays whole.
+func (c *Comm) found(ctx context.Context, name string, color int, members []int) (sub *Comm, refused, err error) {
 	if color == Undefined {
-		return nil, c.attend(ctx, sigSplitMemory)
+		return nil, nil, c.attend(ctx, sigSplitMemory)
 	}
 	s, err := c.share(ctx, sigSplitMemory, members[0], group.Size(len(members)))
 	if err != nil {
-		return nil, c.fail("making communicator "+name, err)
+		if _, is := err.(*refusedError); is {
+			return nil, err, nil
+		}
+		return nil, nil, err
 	}
 	ranks := make([]int, len(members))
 	for i, m := range members {
 		ranks[i] = c.group.Rank(m)
 	}
 	s.owner = 0 // in the new group
-	return c.process.newComm(name, s.mem, slices.Index(members, c.Rank()), ranks, s)
+	sub, err = c.process.newComm(name, s.mem, slices.Index(members, c.Rank()), ranks, s)
+	return sub, nil, err
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
@@ -288,6 +290,113 @@ func TestCancelledSplitBreaksTheCommunicator(t *testing.T) {
 			t.Errorf("rank %d: %v, want the cause of the cancellation", comm.Rank(), err)
 		}
 	})
+}
+
+// Whoever gets a communicator from Dup has company on it: a member whose Dup was
+// cancelled must not leave the others with a child on which they wait for ever.
+func TestCancelledDupLeavesNobodyWaiting(t *testing.T) {
+	for range 300 {
+		worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {
+			mine, cancel := context.WithCancel(ctx)
+			defer cancel()
+			if comm.Rank() == 1 {
+				cancel()
+			}
+			sub, err := comm.Dup(mine)
+			if err != nil {
+				return
+			}
+			limited, stop := context.WithTimeout(ctx, 10*time.Second)
+			defer stop()
+			if err := barrier(limited, sub); errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("rank %d waits for ever: %v", comm.Rank(), err)
+			}
+		})
+	}
+}
+
+func TestFreeDuringACollective(t *testing.T) {
+	worldtest.Run(t, 1, func(ctx context.Context, comm *world.Comm) {
+		sub, err := comm.Dup(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		op := "Allreduce"
+		if err := world.Of(sub).Enter(&op); err != nil {
+			t.Error(err)
+		}
+		if err := sub.Free(ctx); err == nil || !strings.Contains(err.Error(), "Allreduce") {
+			t.Errorf("%v, want an error that names the operation under way", err)
+		}
+		world.Of(sub).Exit()
+		if err := sub.Free(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := sub.Free(ctx); err == nil {
+			t.Error("the second Free succeeded")
+		}
+	})
+}
+
+func TestFreeOfABrokenCommunicator(t *testing.T) {
+	worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {
+		sub, err := comm.Dup(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		world.Of(sub).Fail("Barrier", errors.New("had enough"))
+		var broken *world.BrokenError
+		if err := sub.Free(ctx); !errors.As(err, &broken) {
+			t.Errorf("%v, want a BrokenError", err)
+		}
+	})
+}
+
+func TestEverythingAfterLeaveIsAnError(t *testing.T) {
+	worldtest.Run(t, 1, func(ctx context.Context, comm *world.Comm) {
+		sub, err := comm.Dup(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := comm.Leave(); err != nil {
+			t.Error(err)
+		}
+		_, dup := comm.Dup(ctx)
+		_, split := sub.Split(ctx, 0, 0)
+		for name, err := range map[string]error{
+			"Abort": comm.Abort(1), "Free": sub.Free(ctx), "Dup": dup, "Split": split, "Leave": comm.Leave(),
+		} {
+			if err == nil || !strings.Contains(err.Error(), "left") {
+				t.Errorf("%s: %v, want an error that says so", name, err)
+			}
+		}
+	})
+}
+
+func TestInProcessFailureLeavesNothing(t *testing.T) {
+	files, maps, _ := footprint(t)
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	few := old
+	few.Cur = uint64(files + 6)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	_, err := world.InProcess(8)
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err == nil {
+		t.Error("eight ranks fit into six descriptors")
+	}
+	if f, m, _ := footprint(t); f > files || m > maps {
+		t.Errorf("%d files and %d mappings, %d and %d before", f, m, files, maps)
+	}
 }
 
 func TestPanickingRankFailsOthers(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 //
 // A rank that panics or ends by t.FailNow is a failed rank: whoever waits for it
 // gets a *world.RankFailedError. A panic fails the test and is reported with its
-// stack, after the other ranks have ended.
+// stack; the other ranks go on until they end.
 func Run(t testing.TB, n int, body func(ctx context.Context, comm *world.Comm)) {
 	t.Helper()
 	comms, err := world.InProcess(n)
