@@ -10,7 +10,8 @@ import (
 // section 6.3). What a rank stored in a window's memory before is seen by all
 // after. Errors are those of Allreduce.
 func Barrier(ctx context.Context, comm *world.Comm) error {
-	c := call{what: callBarrier}
+	var c call
+	c.what = callBarrier
 	e, err := enter(ctx, comm, &c)
 	if err != nil {
 		return err

@@ -56,7 +56,10 @@ func repeat(b *testing.B, ctx context.Context, comm *world.Comm, a schedule.Algo
 		b.Error(err)
 		return
 	}
-	for i := 0; err == nil && i < b.N; i++ {
+	for i := -1; err == nil && i < b.N; i++ { // the first one makes the pipes
+		if i == 0 && comm.Rank() == 0 {
+			b.ResetTimer()
+		}
 		err = e.stream(ctx, &c, a, in, out)
 	}
 	if err = e.leave(&c, err); err != nil {

@@ -29,6 +29,9 @@ type engine struct {
 	run      run
 }
 
+// newEngine is kept out of enter, which is on everybody's way.
+//
+//go:noinline
 func newEngine(inside *world.Inside) *engine {
 	g := inside.Group()
 	n := g.Size()

@@ -100,8 +100,8 @@ func forcedWay(r *rand.Rand, what collective) *schedule.Algorithm {
 		callBcast:     {schedule.BcastBinomial, schedule.BcastChain},
 		callReduce:    {schedule.ReduceBinomial, schedule.ReduceScatterGather},
 		callAllreduce: {schedule.AllreduceRecursiveDoubling, schedule.AllreduceReduceScatterAllgather},
-		callGather:    {schedule.GatherBinomial, schedule.GatherDirect},
-		callAllgather: {schedule.AllgatherBruck, schedule.AllgatherRing},
+		callGather:    {schedule.GatherDirect},
+		callAllgather: {schedule.AllgatherRing},
 	}[what]
 	i := r.IntN(2 * len(ways))
 	if i >= len(ways) {

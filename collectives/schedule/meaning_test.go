@@ -39,7 +39,7 @@ func (m *simulation) verify(p Plan, rank int) error {
 	switch p.Algorithm {
 	case BcastBinomial, BcastChain:
 		return m.sameAs(out, p.Root, p.Count)
-	case AllgatherBruck, AllgatherRing:
+	case AllgatherRing:
 		return m.everyBlock(p, out)
 	case AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather:
 		return m.everyFold(p, out)
@@ -48,7 +48,7 @@ func (m *simulation) verify(p Plan, rank int) error {
 		return nil
 	}
 	switch p.Algorithm {
-	case GatherBinomial, GatherDirect:
+	case GatherDirect:
 		return m.everyBlock(p, out)
 	case ReduceBinomial, ReduceScatterGather:
 		return m.everyFold(p, out)

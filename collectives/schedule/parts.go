@@ -37,11 +37,3 @@ func (s span) chunk(c, chunk int) span {
 	off := c * chunk
 	return span{s.off + off, min(chunk, s.n-off)}
 }
-
-// ring gives the ranges that n blocks cover when they start at block first of a
-// ring of size blocks: one, or two where they wrap around.
-func ring(first, n, size int) [2]span {
-	first %= size
-	head := min(n, size-first)
-	return [2]span{{first, head}, {0, n - head}}
-}

@@ -14,9 +14,7 @@ const (
 	ReduceScatterGather
 	AllreduceRecursiveDoubling
 	AllreduceReduceScatterAllgather
-	GatherBinomial
 	GatherDirect
-	AllgatherBruck
 	AllgatherRing
 	algorithms // how many there are
 )
@@ -35,9 +33,7 @@ var table = [algorithms]struct {
 	ReduceScatterGather:             {"reduce_scatter_gather", true, true, reduceScatterGather},
 	AllreduceRecursiveDoubling:      {"allreduce_recursive_doubling", false, false, allreduceRecursiveDoubling},
 	AllreduceReduceScatterAllgather: {"allreduce_reduce_scatter_allgather", false, true, allreduceReduceScatterAllgather},
-	GatherBinomial:                  {"gather_binomial", true, false, gatherBinomial},
 	GatherDirect:                    {"gather_direct", true, false, gatherDirect},
-	AllgatherBruck:                  {"allgather_bruck", false, false, allgatherBruck},
 	AllgatherRing:                   {"allgather_ring", false, false, allgatherRing},
 }
 

@@ -151,8 +151,8 @@ func TestSelectionFitsTheCollective(t *testing.T) {
 		{"bcast", ForBcast, []Algorithm{BcastBinomial, BcastChain}},
 		{"reduce", ForReduce, []Algorithm{ReduceBinomial, ReduceScatterGather}},
 		{"allreduce", ForAllreduce, []Algorithm{AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather}},
-		{"gather", ForGather, []Algorithm{GatherBinomial, GatherDirect}},
-		{"allgather", ForAllgather, []Algorithm{AllgatherBruck, AllgatherRing}},
+		{"gather", ForGather, []Algorithm{GatherDirect}},
+		{"allgather", ForAllgather, []Algorithm{AllgatherRing}},
 	} {
 		chosen := map[Algorithm]bool{}
 		for size := 1; size <= maxRanks; size++ {

@@ -1,15 +1,13 @@
 package schedule
 
-// The limits below are in bytes, and were measured over the pairwise pipes of
-// shared memory; docs/collectives.md has the figures. They have the form that
-// Thakur, Rabenseifner and Gropp (2005) give: few steps for short messages, few
-// bytes for long ones.
+// The limits are in bytes, and were measured over the pairwise pipes of shared
+// memory; docs/collectives.md has the figures, and what was dropped because of
+// them. They have the form that Thakur, Rabenseifner and Gropp (2005) give: few
+// steps for short messages, few bytes a rank for long ones.
 const (
-	bcastChainFrom     = 32 << 10
-	reduceScatterFrom  = 32 << 10
-	allreduceSplitFrom = 8 << 10
-	gatherDirectFrom   = 4 << 10
-	allgatherRingFrom  = 16 << 10
+	chainFrom         = 32 << 10
+	reduceScatterFrom = 256 << 10
+	partFrom          = 8 << 10 // of a rank's part of an allreduce
 )
 
 // ForBarrier chooses the algorithm of a barrier.
@@ -17,7 +15,7 @@ func ForBarrier(size int) Algorithm { return BarrierDissemination }
 
 // ForBcast chooses for a broadcast of that many bytes among size ranks.
 func ForBcast(size, bytes int) Algorithm {
-	if size > 2 && bytes >= bcastChainFrom {
+	if size > 2 && bytes >= chainFrom {
 		return BcastChain
 	}
 	return BcastBinomial
@@ -33,24 +31,14 @@ func ForReduce(size, bytes int) Algorithm {
 
 // ForAllreduce chooses for an allreduce of that many bytes among size ranks.
 func ForAllreduce(size, bytes int) Algorithm {
-	if size > 1 && bytes >= allreduceSplitFrom {
+	if size > 1 && bytes >= size*partFrom {
 		return AllreduceReduceScatterAllgather
 	}
 	return AllreduceRecursiveDoubling
 }
 
 // ForGather chooses for a gather of that many bytes from each of size ranks.
-func ForGather(size, bytes int) Algorithm {
-	if size <= 4 || bytes >= gatherDirectFrom {
-		return GatherDirect
-	}
-	return GatherBinomial
-}
+func ForGather(size, bytes int) Algorithm { return GatherDirect }
 
 // ForAllgather chooses for an allgather of that many bytes from each of size ranks.
-func ForAllgather(size, bytes int) Algorithm {
-	if size <= 2 || bytes >= allgatherRingFrom {
-		return AllgatherRing
-	}
-	return AllgatherBruck
-}
+func ForAllgather(size, bytes int) Algorithm { return AllgatherRing }
