@@ -13,6 +13,7 @@ import (
 // upper bytes.
 const (
 	signatureDescribe uint32 = 0x77696e00 + iota
+	signatureAdmit
 	signatureOffer
 	signatureMapped
 	signatureFree

@@ -90,7 +90,8 @@ func (c *core) make(ctx context.Context, t reflect.Type, n int) error {
 	return nil
 }
 
-// describe finds out whether every rank allocates the same thing, and how much of it.
+// describe finds out whether every rank allocates the same thing, how much of it, and
+// whether there is memory for that.
 func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []int, err error) {
 	c.kind, err = element.Of(t)
 	switch {
@@ -102,7 +103,7 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 	}
 	var mine statement
 	if err == nil {
-		mine = statement{text: t.String(), values: [4]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n)}}
+		mine = statement{text: t.String(), values: [4]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n))}}
 	}
 	all, err := agree(ctx, c.in, signatureDescribe, refusing(err, mine))
 	if err != nil {
@@ -116,7 +117,7 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 		counts = append(counts, int(s.values[2]))
 	}
 	c.native = c.kind.Native
-	return counts, nil
+	return counts, c.admit(ctx, all)
 }
 
 // offer allocates this rank's memory and tells the others where it is.
@@ -134,8 +135,7 @@ func (c *core) offer(ctx context.Context, n int) ([]statement, error) {
 const pageSize = 4096
 
 func (c *core) acquire(n int) (err error) {
-	bytes := max(c.elementsAt()+n*c.kind.Size, pageSize)
-	if c.own.memory, err = arena.Alloc[byte](c.arena, bytes); err != nil {
+	if c.own.memory, err = arena.Alloc[byte](c.arena, int(c.bytes(n))); err != nil {
 		return err
 	}
 	c.own.region, err = c.in.Register(c.own.memory)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/golaunch/golaunch/runtime/memlimit"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/window"
 )
@@ -217,5 +218,26 @@ func TestFenceWithLocksHeld(t *testing.T) {
 		if err := w.Lock(r, 0, window.Exclusive); !errors.As(err, &broken) {
 			r.Errorf("rank %d's next Lock gives %v", r.comm.Rank(), err)
 		}
+	})
+}
+
+// Each rank's part fits, all together do not: every rank learns it before any has
+// filled memory.
+func TestSumOfThePartsIsCompared(t *testing.T) {
+	limit, err := memlimit.Available()
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := int(limit.Available/4*3) / 8
+	run(t, 2, func(r rank) {
+		before := r.comm.Arena().Usage().Populated
+		w, err := window.Allocate[uint64](r, r.comm, part)
+		if err == nil || w != nil || !strings.Contains(err.Error(), "the parts of all ranks together") {
+			r.Errorf("Allocate of more than there is: %v", err)
+		}
+		if after := r.comm.Arena().Usage().Populated; after > before+1<<20 {
+			r.Errorf("%d bytes were filled in vain", after-before)
+		}
+		allocate[uint64](r, 8) // the communicator is whole
 	})
 }
