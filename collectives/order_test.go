@@ -1,0 +1,83 @@
+package collectives
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/golaunch/golaunch/collectives/reduce"
+	"github.com/golaunch/golaunch/collectives/schedule"
+	"github.com/golaunch/golaunch/runtime/arena"
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
+)
+
+// rough are numbers whose sum depends on the order.
+func rough(seed uint64, n int) []float64 {
+	r := rand.New(rand.NewPCG(seed, 9))
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = r.NormFloat64() * float64(uint64(1)<<r.IntN(60))
+	}
+	return list
+}
+
+// sumByRank is ((x0 + x1) + x2) + ...
+func sumByRank(ranks, n int) []float64 {
+	sum := rough(0, n)
+	for rank := 1; rank < ranks; rank++ {
+		reduce.Slices(Sum, sum, sum, rough(uint64(rank), n))
+	}
+	return sum
+}
+
+// Small, direct and streamed by parts: the same order, so the same bits.
+func TestSumsAreCombinedByRank(t *testing.T) {
+	for _, n := range []int{300, 20000} { // small; 20 KB a rank's part with eight ranks
+		for ranks := 1; ranks <= 8; ranks++ {
+			want := asBytes(sumByRank(ranks, n))
+			worldtest.Run(t, ranks, func(ctx context.Context, comm *world.Comm) {
+				near, err := arena.Alloc[float64](comm.Arena(), 2*n)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i, out := range [][]float64{make([]float64, n), near[:n]} {
+					in := near[n:]
+					copy(in, rough(uint64(comm.Rank()), n))
+					if err := Allreduce(ctx, comm, in, out, Sum); err != nil {
+						t.Error(err)
+					}
+					if !bytes.Equal(asBytes(out), want) {
+						t.Errorf("%d elements, rank %d of %d, out %d: not the sum by rank", n, comm.Rank(), ranks, i)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Recursive doubling has an order of its own, but all ranks have the same.
+func TestRecursiveDoublingGivesAllTheSameBits(t *testing.T) {
+	const n = 100
+	for ranks := 2; ranks <= 9; ranks++ {
+		worldtest.Run(t, ranks, func(ctx context.Context, comm *world.Comm) {
+			out, all := make([]float64, n), make([]float64, n*ranks)
+			b := &buffers[float64]{trial: &trial{t: t, ctx: ctx, comm: comm}, in: rough(uint64(comm.Rank()), n), out: out}
+			err := b.force(callAllreduce, schedule.AllreduceRecursiveDoubling, 0, Sum)
+			if err == nil {
+				err = Allgather(ctx, comm, out, all)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for rank := range ranks {
+				if !bytes.Equal(asBytes(all[rank*n:][:n]), asBytes(out)) {
+					t.Errorf("ranks %d and %d of %d differ", rank, comm.Rank(), ranks)
+				}
+			}
+		})
+	}
+}
