@@ -13,11 +13,15 @@ import (
 // conclude writes what is left to be written and the reports, and returns
 // golaunch's exit code.
 func (f *front) conclude() int {
+	unkillable := f.job.Verdict().Stuck && !f.killAll()
 	f.conn.Close()
 	f.restOfOutput()
 	f.flush()
 	v := f.verdict()
 	f.report(v)
+	if unkillable {
+		f.say("some processes do not die of SIGKILL yet")
+	}
 	if err := f.writeJSON(v); err != nil {
 		f.say("--json: %v", err)
 		v.Code = max(v.Code, 1)
@@ -63,8 +67,7 @@ func (f *front) verdict() lifecycle.Verdict {
 }
 
 // awaitSupervisor waits until the supervisor has ended, so that golaunch leaves no
-// process behind. One that was lost has; one that waits for a process stuck in the
-// kernel stays.
+// process behind. One that was lost or stuck has, if it can.
 func (f *front) awaitSupervisor() {
 	if v := f.job.Verdict(); v.Stuck || v.Outcome == lifecycle.LostSupervisor {
 		return

@@ -36,7 +36,7 @@ func (f *front) report(v lifecycle.Verdict) {
 		f.reportOthers(v)
 	}
 	if v.Stuck {
-		f.say("some processes do not die of SIGKILL; the supervisor (process %d) stays until they do", f.supervisor)
+		f.say("the supervisor (process %d) did not answer; golaunch has killed everything by itself", f.supervisor)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
 	"github.com/golaunch/golaunch/launcher/internal/supervisor"
 )
@@ -95,12 +96,7 @@ func (f *front) receive() {
 // clearUp kills everything that the supervisor has left behind and removes its
 // files, and says what became of it.
 func (f *front) clearUp(err error) string {
-	killed := make(chan struct{})
-	go func() { f.children.KillAll(); close(killed) }()
-	select {
-	case <-killed:
-	case <-time.After(killWait):
-	}
+	f.killAll()
 	os.RemoveAll(f.scratch)
 	select {
 	case e := <-f.gone:
@@ -110,6 +106,15 @@ func (f *front) clearUp(err error) string {
 	}
 }
 
-// killWait is how long a killed process may take to die; one that takes longer is
-// stuck in the kernel.
-const killWait = 5 * time.Second
+// killAll kills every descendant, the supervisor too, and reports whether all are
+// dead. A process that is stuck in the kernel dies later.
+func (f *front) killAll() bool {
+	dead := make(chan struct{})
+	go func() { f.children.KillAll(); close(dead) }()
+	select {
+	case <-dead:
+		return true
+	case <-time.After(time.Duration(lifecycle.KillWait)):
+		return false
+	}
+}

@@ -37,7 +37,7 @@ func completedFlags() []completed {
 	var list []completed
 	flagSet(new(command).groups(&launcher.Segment{})...).VisitAll(func(f *pflag.Flag) {
 		_, help := pflag.UnquoteUsage(f)
-		help, _, _ = strings.Cut(help, "\n")
+		help, _, _ = strings.Cut(strings.ReplaceAll(help, "\n", " "), ";")
 		c := completed{Flag: f, help: help, takes: f.NoOptDefVal == ""}
 		switch v := f.Value.(type) {
 		case *choice:
@@ -148,12 +148,13 @@ func zshQuote(s string) string {
 	return strings.NewReplacer("[", `\[`, "]", `\]`, "'", `'\''`, ":", `\:`).Replace(s)
 }
 
-// fish completes flags by itself; programs and files are its default.
+// fish completes our flags before the program, and then what the program
+// completes.
 func fish(flags []completed) string {
 	var b strings.Builder
-	b.WriteString("# fish completion of golaunch\n")
+	short, long := []string{}, []string{} // fish wants the short ones first
 	for _, f := range flags {
-		line := "complete -c golaunch"
+		line := "complete -c golaunch -n __golaunch_at_flags"
 		if f.Shorthand != "" {
 			line += " -s " + f.Shorthand
 		}
@@ -167,7 +168,37 @@ func fish(flags []completed) string {
 			line += " -x"
 		}
 		fmt.Fprintf(&b, "%s -d '%s'\n", line, strings.ReplaceAll(f.help, "'", `\'`))
+		if !f.takes {
+			continue
+		}
+		long = append(long, "--"+f.Name)
+		if f.Shorthand != "" {
+			short = append(short, "-"+f.Shorthand)
+		}
 	}
-	b.WriteString("complete -c golaunch -n '__fish_use_subcommand' -a '(__fish_complete_subcommand)'\n")
-	return b.String()
+	return strings.NewReplacer("@FLAGS@", b.String(), "@WITHVALUE@", strings.Join(append(short, long...), " ")).Replace(fishScript)
 }
+
+const fishScript = `# fish completion of golaunch
+function __golaunch_at_flags
+    set -l program
+    set -l skip
+    for word in (commandline -opc)[2..-1]
+        if set -q skip[1]
+            set skip
+            continue
+        end
+        switch $word
+            case :
+                set program
+            case @WITHVALUE@
+                set -q program[1]; or set skip yes
+            case '-*'
+            case '*'
+                set program $word
+        end
+    end
+    not set -q program[1]
+end
+@FLAGS@complete -c golaunch -a '(__fish_complete_subcommand @WITHVALUE@)'
+`

@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -90,3 +92,19 @@ func (r *running) wait() result {
 }
 
 func count(text, part string) int { return strings.Count(text, part) }
+
+// newFifo returns a fifo through which ranks can tell the test something past
+// golaunch.
+func newFifo(t *testing.T) *os.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0) // to write, too, so that it has no end
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -40,6 +41,47 @@ func TestNobodySurvivesAKill(t *testing.T) {
 	}
 }
 
+// A rank stops its supervisor, which then can obey nothing.
+func TestStoppedSupervisor(t *testing.T) {
+	t.Parallel()
+	fifo := newFifo(t)
+	r := start(t, with("-n 1 -x FIFO="+fifo.Name(), sh("setsid sleep 1000 & kill -STOP $PPID; echo stopped >$FIFO; sleep 1000")...)...)
+	if _, err := fifo.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	r.signal(syscall.SIGINT)
+	r.signal(syscall.SIGTERM)
+	r.wait().expect(t, result{143, "", "did not answer; golaunch has killed everything by itself"})
+}
+
+// When golaunch and its supervisor are killed together, the kernel kills the ranks,
+// though not what has moved away from them.
+func TestRanksDieWithBoth(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), self(), "both")
+	cmd.Env = append(os.Environ(), envRole+"=killcheck", "TMPDIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// killBoth is the subreaper of that test.
+func killBoth() {
+	r, w, err := os.Pipe()
+	check(err)
+	os.Setenv(envRole, "golaunch")
+	front, err := syscall.ForkExec("/proc/self/exe", []string{"golaunch", "-n", "2", "sh", "-c", "echo ready; exec sleep 1000"},
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, w.Fd(), 2}})
+	check(err)
+	_, err = io.ReadFull(r, make([]byte, len("ready\nready\n")))
+	check(err)
+	syscall.Kill(front, syscall.SIGSTOP) // so that it cannot react to the first kill
+	syscall.Kill(supervisorOf(front), syscall.SIGKILL)
+	syscall.Kill(front, syscall.SIGKILL)
+	check(awaitNobody(front, true))
+	os.Exit(0)
+}
+
 // stray starts a process that has a session of its own and no parent left, one
 // that has a session of its own, and stays itself, deaf to what can be ignored.
 const stray = `(setsid sh -c "sleep 1000 & sleep 1000" &); trap "" TERM HUP INT; setsid sleep 1000 & sleep 1000`
@@ -47,14 +89,18 @@ const stray = `(setsid sh -c "sleep 1000 & sleep 1000" &); trap "" TERM HUP INT;
 // killCheck is the subreaper: it starts a job, kills golaunch or its supervisor
 // after a while that the seed decides, and exits with 0 if nobody survives.
 func killCheck() {
-	seed, _ := strconv.Atoi(os.Args[1])
-	r := rand.New(rand.NewPCG(uint64(seed), 7))
 	check(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+	if os.Args[1] == "both" {
+		killBoth()
+	}
+	seed, err := strconv.Atoi(os.Args[1])
+	check(err)
+	r := rand.New(rand.NewPCG(uint64(seed), 7))
 	args, moment := []string{"golaunch", "-n", "3", "sh", "-c", stray}, r.IntN(40_000)
-	switch seed % 4 {
-	case 1:
+	switch seed % 6 { // even seeds kill the front, odd ones the supervisor
+	case 2, 3:
 		args = append([]string{"golaunch", "-n", "2"}, append(program("hang"), ":", "-n", "1", "sh", "-c", stray)...)
-	case 2:
+	case 4, 5:
 		args, moment = []string{"golaunch", "-n", "2", os.Args[2], ":", "sh", "-c", stray}, r.IntN(500_000)
 	}
 	os.Setenv(envRole, "golaunch")

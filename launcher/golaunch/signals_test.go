@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,16 +72,8 @@ func TestQuitPrintsGoroutines(t *testing.T) {
 // While golaunch is stopped, its ranks tell through a fifo that they were.
 func TestStopAndContinue(t *testing.T) {
 	t.Parallel()
-	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	told, err := os.OpenFile(fifo, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer told.Close()
-	r := start(t, with("-n 2 -x FIFO="+fifo,
+	told := newFifo(t)
+	r := start(t, with("-n 2 -x FIFO="+told.Name(),
 		sh(`trap "echo told to stop >$FIFO" TSTP; trap "echo goes on; exit 0" CONT; echo ready; while :; do sleep 0.01 & wait; done`)...)...)
 	r.lines(2, "ready")
 	r.signal(syscall.SIGTSTP)

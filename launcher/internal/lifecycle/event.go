@@ -16,9 +16,9 @@ const (
 	// Linger is how long descendants may outlive the last rank of a job that went
 	// well, so that a logger at the end of a pipe can write its last lines.
 	Linger = 100 * Millisecond
-	// KillWait is how long a killed process may take to die before golaunch stops
-	// waiting for it and says so.
-	KillWait = 5 * Second
+	// KillWait is how long killed processes may take to die, and a supervisor to say
+	// so, before golaunch stops waiting.
+	KillWait = 3 * Second
 	// Echo is how soon after a signal that asks to end the same one again is taken
 	// for its echo: timeout(1) and others signal both a process and its group.
 	Echo = 100 * Millisecond

@@ -56,9 +56,6 @@ func New(c Config) *Job {
 // Over reports whether there is nothing more to do; Verdict is final then.
 func (j *Job) Over() bool { return j.phase == over }
 
-// Failing reports whether the job is being ended before its time.
-func (j *Job) Failing() bool { return j.decided }
-
 // Verdict tells how the job ended.
 func (j *Job) Verdict() Verdict { return j.verdict }
 

@@ -35,8 +35,8 @@ type Verdict struct {
 	Rank    int    // the rank to blame, -1 if it is no rank's fault
 	Signal  int    // that golaunch received, if it was interrupted
 	Text    string // why, where the outcome and the rank's record do not say it
-	// Stuck says that processes did not die of SIGKILL in KillWait and were left to
-	// the supervisor.
+	// Stuck says that the supervisor did not report the end of everything within
+	// KillWait after it was told to kill.
 	Stuck bool
 }
 
