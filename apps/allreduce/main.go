@@ -17,6 +17,7 @@ import (
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/apps/internal/bench/machine"
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
@@ -42,7 +43,9 @@ Examples:
 	Unit:    float64s,
 }
 
-func main() { os.Exit(bench.Main(spec, run)) }
+var allreduce = program.Program[bench.Options]{Name: spec.Name, Parse: spec.Parse, Run: run}
+
+func main() { os.Exit(allreduce.Main()) }
 
 // run is the program of one rank. Rank 0 writes the results to out.
 func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) error {

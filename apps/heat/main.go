@@ -11,51 +11,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 
-	"github.com/spf13/pflag"
-
-	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
-func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
+var heat = program.Program[options]{Name: "heat", Parse: parseOptions, Run: run}
 
-// realMain returns the exit code: 2 when the command line is wrong, 1 when the
-// computation fails or differs from the serial one.
-func realMain(args []string, out, errs io.Writer) int {
-	opt, err := parseOptions(args, out)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(errs, "heat: %v\nheat --help tells how to use it\n", err)
-		return 2
-	}
-	err = join(opt, out)
-	if err == nil {
-		return 0
-	}
-	fmt.Fprintf(errs, "heat: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
-		return 2
-	}
-	return 1
-}
-
-func join(opt options, out io.Writer) error {
-	ctx := context.Background()
-	comm, err := world.Join(ctx)
-	if err != nil {
-		return err
-	}
-	// A rank that fails does not leave: its exit code tells the others why.
-	if err := run(ctx, comm, opt, out); err != nil {
-		return err
-	}
-	return comm.Leave()
-}
+func main() { os.Exit(heat.Main()) }

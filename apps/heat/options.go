@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/pflag"
+	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
 // options is what the command line asks for. Every rank parses the same one.
@@ -29,8 +29,6 @@ Examples:
   golaunch -n 4 ./bin/heat                        write heat.png with 4 ranks
   golaunch -n 2 ./bin/heat --n 1024 --steps 20000 a finer plate, for longer
   ./bin/heat --steps 0 --out start.png            the plate before anything moves
-
-Flags:
 `
 
 const (
@@ -48,19 +46,14 @@ const (
 // for and has been written to help.
 func parseOptions(args []string, help io.Writer) (options, error) {
 	var opt options
-	flags := pflag.NewFlagSet("heat", pflag.ContinueOnError)
-	flags.SortFlags = false
+	flags := program.Flags("heat", usageText, help)
 	flags.IntVar(&opt.n, "n", 512, "rows and columns of the plate")
 	flags.IntVar(&opt.steps, "steps", 4000, "time steps")
 	flags.IntVar(&opt.every, "every", 0, "steps between two reports of the residual (default steps/8)")
 	flags.StringVar(&opt.out, "out", "heat.png", "picture to write; \"\" for none")
 	flags.BoolVar(&opt.verify, "verify", false, "compare with a serial computation; exit with 1 when they differ (default true up to 2e9 cell updates)")
-	flags.Usage = func() { fmt.Fprint(help, usageText, flags.FlagUsages()) }
-	if err := flags.Parse(args); err != nil {
+	if err := program.ParseOnly(flags, args); err != nil {
 		return opt, err
-	}
-	if flags.NArg() > 0 {
-		return opt, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if !flags.Changed("verify") {
 		opt.verify = opt.updates() <= verifyUpTo

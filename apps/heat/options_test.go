@@ -41,7 +41,7 @@ func TestExitCodes(t *testing.T) {
 		{"--n 9 --steps 1 --out /nowhere/at/all.png", 1, "", "rank 0: open /nowhere/"},
 	} {
 		var out, errs strings.Builder
-		if code := realMain(strings.Fields(tt.args), &out, &errs); code != tt.code {
+		if code := heat.Start(strings.Fields(tt.args), &out, &errs); code != tt.code {
 			t.Errorf("%s: exit code %d; want %d", tt.args, code, tt.code)
 		}
 		if !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.err) || (tt.err == "") != (errs.Len() == 0) {

@@ -7,21 +7,16 @@ import (
 	"math"
 	"time"
 
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
-// A usageError is wrong with the command line, though it shows only when the
-// number of ranks is known.
-type usageError string
-
-func (e usageError) Error() string { return string(e) }
-
 // run is the program of one rank. Rank 0 writes the report to out.
 func run(ctx context.Context, comm *world.Comm, opt options, out io.Writer) error {
 	if comm.Size() > opt.n {
-		return usageError(fmt.Sprintf("rank %d: %d ranks cannot share a plate of %d rows: use at most %d ranks, or a greater --n",
-			comm.Rank(), comm.Size(), opt.n, opt.n))
+		return program.Usagef("rank %d: %d ranks cannot share a plate of %d rows: use at most %d ranks, or a greater --n",
+			comm.Rank(), comm.Size(), opt.n, opt.n)
 	}
 	if comm.Rank() != 0 {
 		out = io.Discard

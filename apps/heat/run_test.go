@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
 )
@@ -95,7 +96,7 @@ func TestMoreRanksThanRows(t *testing.T) {
 	_, errs := runRanks(t, 4, options{n: 3, steps: 1, every: 1})
 	for rank, err := range errs {
 		want := fmt.Sprintf("rank %d: 4 ranks cannot share a plate of 3 rows", rank)
-		var usage usageError
+		var usage *program.UsageError
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &usage) {
 			t.Errorf("%v; want %q", err, want)
 		}

@@ -11,11 +11,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
@@ -44,12 +44,14 @@ Examples:
 	Unit:    1,
 }
 
-func main() { os.Exit(bench.Main(spec, run)) }
+var rmabench = program.Program[bench.Options]{Name: spec.Name, Parse: spec.Parse, Run: run}
+
+func main() { os.Exit(rmabench.Main()) }
 
 // run is the program of one rank. Rank 0 writes the results to out.
 func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) error {
 	if comm.Size() < 2 {
-		return &bench.UsageError{What: fmt.Sprintf("needs at least 2 ranks, got %d: run golaunch -n 2 rmabench", comm.Size())}
+		return program.Usagef("needs at least 2 ranks, got %d: run golaunch -n 2 rmabench", comm.Size())
 	}
 	s, err := newSuite(ctx, comm, o)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
 )
@@ -77,7 +78,7 @@ func checkLines(t *testing.T, text string, ranks int) {
 
 func TestOneRankIsTooFew(t *testing.T) {
 	worldtest.Run(t, 1, func(ctx context.Context, comm *world.Comm) {
-		var usage *bench.UsageError
+		var usage *program.UsageError
 		if err := run(ctx, comm, options(t), io.Discard); !errors.As(err, &usage) {
 			t.Errorf("error %v, want a usage error", err)
 		}

@@ -15,44 +15,17 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"io"
 	"os"
 
-	"github.com/spf13/pflag"
-
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
-func main() { os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr)) }
+var wordcount = program.Program[options]{Name: "wordcount", Parse: parseOptions, Run: runWithProgress}
 
-// realMain returns the exit code: 2 when the command line is wrong, 1 when the
-// count fails or --verify finds a difference.
-func realMain(args []string, out, errs *os.File) int {
-	opt, err := parseOptions(args, out)
-	switch {
-	case errors.Is(err, pflag.ErrHelp):
-		return 0
-	case err != nil:
-		fmt.Fprintf(errs, "wordcount: %v\nwordcount --help tells how to use it\n", err)
-		return 2
-	}
-	if err := join(opt, out, errs); err != nil {
-		fmt.Fprintf(errs, "wordcount: %v\n", err)
-		return 1
-	}
-	return 0
-}
+func main() { os.Exit(wordcount.Main()) }
 
-func join(opt options, out, errs *os.File) error {
-	ctx := context.Background()
-	comm, err := world.Join(ctx)
-	if err != nil {
-		return err
-	}
-	// A rank that fails does not leave: its exit code tells the others why.
-	if err := run(ctx, comm, opt, out, newProgress(errs)); err != nil {
-		return err
-	}
-	return comm.Leave()
+func runWithProgress(ctx context.Context, comm *world.Comm, opt options, out io.Writer) error {
+	return run(ctx, comm, opt, out, newProgress(os.Stderr))
 }

@@ -21,7 +21,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{filepath.Join(root, "gone")}, 1, "", "rank 0: "},
 	} {
 		out, errs := tempFile(t), tempFile(t)
-		if code := realMain(tt.args, out, errs); code != tt.code {
+		if code := wordcount.Start(tt.args, out, errs); code != tt.code {
 			t.Errorf("%q: exit code %d; want %d", tt.args, code, tt.code)
 		}
 		checkContent(t, out, tt.out)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/pflag"
+	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
 // options is what the command line asks for. Every rank parses the same one.
@@ -29,8 +29,6 @@ Examples:
   golaunch -n 2 ./bin/wordcount --verify     compare with a serial count
   golaunch -n 4 ./bin/wordcount --top 5 .    the 5 commonest below this directory
   ./bin/wordcount --json ~/src | jq .top     one process, for a program to read
-
-Flags:
 `
 
 // maxTop bounds what every rank sends to rank 0 for the final ranking.
@@ -40,12 +38,10 @@ const maxTop = 100_000
 // for and has been written to help.
 func parseOptions(args []string, help io.Writer) (options, error) {
 	var opt options
-	flags := pflag.NewFlagSet("wordcount", pflag.ContinueOnError)
-	flags.SortFlags = false
+	flags := program.Flags("wordcount", usageText, help)
 	flags.IntVar(&opt.top, "top", 20, "how many of the commonest identifiers to print")
 	flags.BoolVar(&opt.json, "json", false, "print one JSON object instead of tables")
 	flags.BoolVar(&opt.verify, "verify", false, "compare with a serial count; exit with 1 when they differ")
-	flags.Usage = func() { fmt.Fprint(help, usageText, flags.FlagUsages()) }
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}

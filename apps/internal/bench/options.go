@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
 // Options say what a benchmark measures.
@@ -45,20 +45,15 @@ const (
 func (s Spec) Parse(args []string, help io.Writer) (Options, error) {
 	var o Options
 	var sizes []string
-	flags := pflag.NewFlagSet(s.Name, pflag.ContinueOnError)
-	flags.SortFlags = false
+	flags := program.Flags(s.Name, s.Help, help)
 	flags.StringSliceVar(&o.Ops, "ops", s.Ops, "operations to measure")
 	flags.StringSliceVar(&sizes, "sizes", sizeNames(s.Sizes), "sizes in bytes; K and M stand for KiB and MiB")
 	flags.StringSliceVar(&o.Buffers, "buffers", s.Buffers, "where the buffers lie: arena, heap")
 	flags.IntVar(&o.Batches, "batches", 11, "batches, whose median is the result")
 	flags.IntVar(&o.Divide, "divide", 0, fmt.Sprintf("divide iteration counts by this (default 1, %d when ranks outnumber cores)", Oversubscribed))
 	flags.BoolVar(&o.JSON, "json", false, "print one JSON object a line")
-	flags.Usage = func() { fmt.Fprint(help, s.Help, "\nFlags:\n", flags.FlagUsages()) }
-	if err := flags.Parse(args); err != nil {
+	if err := program.ParseOnly(flags, args); err != nil {
 		return o, err
-	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	for _, text := range sizes {
 		size, err := parseSize(text)

@@ -9,6 +9,10 @@ import (
 	"github.com/golaunch/golaunch/apps/internal/bench/figures"
 )
 
+// Transport is the name of the transport that carries the operations. There is
+// one so far.
+const Transport = "shm"
+
 // Where the user's buffers lie.
 const (
 	Arena = "arena" // memory of arena.Alloc, or the window's own

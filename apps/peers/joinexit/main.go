@@ -6,39 +6,37 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 
-	"github.com/spf13/pflag"
-
+	"github.com/golaunch/golaunch/apps/internal/program"
 	"github.com/golaunch/golaunch/collectives"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
-func main() {
-	memory := pflag.Bool("memory", false, "print the largest private memory of any rank, as JSON")
-	pflag.Parse()
-	if err := run(context.Background(), *memory, os.Stdout); err != nil {
-		fmt.Fprintf(os.Stderr, "joinexit: %v\n", err)
-		os.Exit(1)
-	}
+var joinexit = program.Program[bool]{Name: "joinexit", Parse: parseMemory, Run: run}
+
+func main() { os.Exit(joinexit.Main()) }
+
+const usageText = `joinexit joins, passes one barrier and leaves.
+
+Usage:
+  golaunch -n N joinexit [flags]
+`
+
+// parseMemory tells whether memory is to be printed.
+func parseMemory(args []string, help io.Writer) (memory bool, err error) {
+	flags := program.Flags("joinexit", usageText, help)
+	flags.BoolVar(&memory, "memory", false, "print the largest private memory of any rank, as JSON")
+	err = program.ParseOnly(flags, args)
+	return memory, err
 }
 
-func run(ctx context.Context, memory bool, out io.Writer) error {
-	comm, err := world.Join(ctx)
-	if err != nil {
+func run(ctx context.Context, comm *world.Comm, memory bool, out io.Writer) error {
+	if err := collectives.Barrier(ctx, comm); err != nil || !memory {
 		return err
 	}
-	if err := collectives.Barrier(ctx, comm); err != nil {
-		return err
-	}
-	if memory {
-		if err := printMemory(ctx, comm, out); err != nil {
-			return err
-		}
-	}
-	return comm.Leave()
+	return printMemory(ctx, comm, out)
 }
 
 // printMemory prints one JSON object: the most bytes that any rank shares with no
