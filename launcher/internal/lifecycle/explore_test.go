@@ -36,17 +36,38 @@ func (w *world) clone() *world {
 	return &c
 }
 
-// key identifies a state; times count only relative to now.
-func (w *world) key() string {
-	j := *w.job
-	rel := func(t Instant) Instant { return max(t-w.now, -Second) }
-	deadline, timeout := rel(j.deadline), rel(j.timeout)
-	if j.deadline == 0 {
-		deadline = -2 * Second
+// A key identifies a state of a world of two ranks at most; times count only
+// relative to now.
+type key struct {
+	ranks                                  [2]Rank
+	proc                                   [2]process
+	live, failures, ending, quits, forward int
+	phase                                  phase
+	deadline, timeout, termedAt            Instant
+	verdict                                Verdict
+	decided, echo                          bool
+	last                                   Interrupted
+	launched, termed, killed, finished     bool
+	interrupts                             int
+}
+
+func (w *world) key() key {
+	j := w.job
+	rel := func(t Instant) Instant {
+		if t == 0 {
+			return -2 * Second // none
+		}
+		return max(t-w.now, -Second)
 	}
-	echo := w.now-j.lastAt < Echo
-	j.deadline, j.timeout, j.lastAt = 0, 0, 0
-	return fmt.Sprint(j, deadline, timeout, echo, w.proc, w.launched, w.termed, w.killed, w.finished, w.interrupts, rel(w.termedAt))
+	k := key{
+		live: j.live, failures: j.failures, ending: j.ending, quits: j.quits, forward: j.forward, phase: j.phase,
+		deadline: rel(j.deadline), timeout: rel(j.timeout), termedAt: rel(w.termedAt), verdict: j.verdict, decided: j.decided,
+		echo: w.now-j.lastAt < Echo, last: j.last, launched: w.launched, termed: w.termed, killed: w.killed,
+		finished: w.finished, interrupts: w.interrupts,
+	}
+	copy(k.ranks[:], j.ranks)
+	copy(k.proc[:], w.proc)
+	return k
 }
 
 // possible lists the events that may come next.
@@ -216,7 +237,7 @@ func TestEveryReachableState(t *testing.T) {
 		{Ranks: 2, Timeout: 100 * Millisecond},
 	} {
 		start := &world{job: New(c), now: Second, proc: make([]process, c.Ranks)}
-		seen := map[string]bool{start.key(): true}
+		seen := map[key]bool{start.key(): true}
 		todo := []*world{start}
 		ends := map[Outcome]bool{}
 		for len(todo) > 0 {

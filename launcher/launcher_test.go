@@ -1,0 +1,105 @@
+package launcher
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/golaunch/golaunch/launcher/internal/control"
+)
+
+func TestEnvironment(t *testing.T) {
+	base := []string{"A=1", "GOLAUNCH_RANK=3", "GOLAUNCH_SOCKET=3", "GOLAUNCH_OTHER=kept", "PWD=/old", "EMPTY="}
+	for _, tt := range []struct {
+		name    string
+		segment Segment
+		want    []string
+		err     string
+	}{
+		{"as it is, but for what a rank is given", Segment{}, []string{"A=1", "GOLAUNCH_OTHER=kept", "PWD=/old", "EMPTY="}, ""},
+		{"additions and replacements", Segment{Env: []string{"B=x=y", "A=2", "EMPTY", "C="}}, []string{"A=2", "GOLAUNCH_OTHER=kept", "PWD=/old", "EMPTY=", "B=x=y", "C="}, ""},
+		{"a directory", Segment{Dir: "x"}, []string{"A=1", "GOLAUNCH_OTHER=kept", "PWD=/new", "EMPTY="}, ""},
+		{"a name that is not set", Segment{Env: []string{"NOT"}}, nil, "-x NOT: it is not set"},
+		{"one that only a rank has", Segment{Env: []string{"GOLAUNCH_RANK"}}, nil, "-x GOLAUNCH_RANK: it is not set"},
+	} {
+		got, err := environment(base, tt.segment, "/new")
+		if diff := cmp.Diff(tt.want, got); diff != "" || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v %s", tt.name, err, diff)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	os.Mkdir("pkg", 0o755)
+	os.WriteFile("pkg/main.go", nil, 0o644)
+	os.WriteFile("prog", nil, 0o755)
+	os.Mkdir("bin", 0o755)
+	os.WriteFile("bin/tool", nil, 0o755)
+	t.Setenv("PATH", filepath.Join(dir, "bin"))
+	for name, want := range map[string]struct {
+		path      string
+		isPackage bool
+	}{"./pkg": {"pkg", true}, "pkg/": {"pkg", true}, "./prog": {"prog", false}, dir + "/prog": {"prog", false}, "tool": {"bin/tool", false}} {
+		path, isPackage, err := find(name)
+		if err != nil || path != filepath.Join(dir, want.path) || isPackage != want.isPackage {
+			t.Errorf("find(%q) = %q, %v, %v", name, path, isPackage, err)
+		}
+	}
+}
+
+func TestSound(t *testing.T) {
+	for _, m := range []func(rank int) control.Message{
+		func(r int) control.Message { return &control.Started{Rank: r} },
+		func(r int) control.Message { return &control.NotStarted{Rank: r} },
+		func(r int) control.Message { return &control.Joined{Rank: r} },
+		func(r int) control.Message { return &control.Left{Rank: r} },
+		func(r int) control.Message { return &control.Lost{Rank: r} },
+		func(r int) control.Message { return &control.Aborted{Rank: r} },
+		func(r int) control.Message { return &control.Exited{Rank: r} },
+		func(r int) control.Message { return &control.Output{Rank: r} },
+		func(r int) control.Message { return &control.Closed{Rank: r} },
+	} {
+		for rank, want := range map[int]bool{-1: false, 0: true, 2: true, 3: false} {
+			if err := sound(m(rank), 3); (err == nil) != want {
+				t.Errorf("%T of rank %d of 3: %v", m(rank), rank, err)
+			}
+		}
+	}
+	if err := sound(&control.Done{}, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRanksText(t *testing.T) {
+	for want, ranks := range map[string][]int{
+		"rank 3": {3}, "ranks 1, 2": {1, 2}, "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 2 more": {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+	} {
+		if got := ranksText(ranks); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestEndings(t *testing.T) {
+	for want, e := range map[string]*control.Exited{
+		"has ended":          nil,
+		"exited with code 3": {Code: 3},
+		"was killed by signal 11 (SIGSEGV) and left a core file": {Code: -1, Signal: 11, CoreDumped: true},
+		"was killed by signal 40 (signal 40)":                    {Code: -1, Signal: 40},
+	} {
+		if got := ending(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, n := range []int{1, 2} {
+		for _, other := range []bool{false, true} {
+			t.Log(fmt.Sprint(n, other), stoppedText(n, other))
+		}
+	}
+}
