@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,9 +96,14 @@ func TestEndings(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for _, n := range []int{1, 2} {
-		for _, other := range []bool{false, true} {
-			t.Log(fmt.Sprint(n, other), stoppedText(n, other))
+}
+
+func TestStoppedText(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 rank was stopped": stoppedText(1, false), "2 other ranks were stopped": stoppedText(2, true),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
