@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,11 +85,11 @@ func TestParseOptions(t *testing.T) {
 		args string
 		want options
 	}{
-		{"", options{peers: both, rounds: 7, batches: 11, docs: "docs"}},
-		{"--quick", options{peers: both, rounds: 1, batches: 1, divide: 1000}},
-		{"--quick --docs x --peers none", options{rounds: 1, batches: 1, divide: 1000, docs: "x"}},
-		{"--only launch,memory --peers mpich", options{peers: []string{report.MPICH}, rounds: 7, batches: 11, only: []string{"launch", "memory"}}},
-		{"--from f --rounds 3", options{peers: both, rounds: 3, batches: 11, docs: "docs", from: "f"}},
+		{"", options{peers: both, rounds: 7, batches: 11, tries: 3, docs: "docs"}},
+		{"--quick", options{peers: both, rounds: 1, batches: 1, tries: 1, divide: 1000}},
+		{"--quick --docs x --peers none", options{rounds: 1, batches: 1, tries: 1, divide: 1000, docs: "x"}},
+		{"--only launch,memory --peers mpich", options{peers: []string{report.MPICH}, rounds: 7, batches: 11, tries: 3, only: []string{"launch", "memory"}}},
+		{"--from f --rounds 3", options{peers: both, rounds: 3, batches: 11, tries: 3, docs: "docs", from: "f"}},
 	} {
 		got, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if err != nil {
@@ -108,6 +109,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		"--only nothing":          `--only "nothing"`,
 		"--only launch --docs d":  "--only with --docs",
 		"--rounds 0":              "--rounds 0",
+		"--tries 0":               "--tries 0",
 		"--batches 2000":          "--batches 2000",
 		"stray":                   `unexpected argument "stray"`,
 		"--unknown":               "unknown flag",
@@ -152,9 +154,9 @@ func TestVersionName(t *testing.T) {
 }
 
 func TestExecute(t *testing.T) {
-	output, wall, err := execute(t.Context(), []string{"sh", "-c", "echo out; echo complaint >&2"})
-	if err != nil || string(output) != "out\n" || wall <= 0 {
-		t.Errorf("%q, %v, %v", output, wall, err)
+	output, used, err := execute(t.Context(), []string{"sh", "-c", "echo out; echo complaint >&2"})
+	if err != nil || string(output) != "out\n" || used.wall <= 0 {
+		t.Errorf("%q, %v, %v", output, used, err)
 	}
 	_, _, err = execute(t.Context(), []string{"sh", "-c", "echo complaint >&2; exit 3"})
 	if err == nil || !strings.Contains(err.Error(), "exit status 3\ncomplaint") {
@@ -167,9 +169,29 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+func TestUsage(t *testing.T) {
+	for _, c := range []struct {
+		used usage
+		want float64
+	}{
+		{usage{}, 0},
+		{usage{wall: time.Second, foreign: time.Second}, 0.5},
+		{usage{wall: time.Second, foreign: -10 * time.Millisecond}, 0}, // a tick too few
+	} {
+		if got := c.used.others(2); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.used, got, c.want)
+		}
+	}
+	sum := usage{wall: time.Second, foreign: time.Second}
+	sum.add(usage{wall: 3 * time.Second})
+	if got := sum.others(1); got != 0.25 {
+		t.Errorf("the sum's share is %v, want 0.25", got)
+	}
+}
+
 // TestTooFewResultsAreAFailure has a launcher that succeeds without printing.
 func TestTooFewResultsAreAFailure(t *testing.T) {
-	m := &measuring{o: options{batches: 1}, cores: 2, progress: io.Discard}
+	m := &measuring{o: options{batches: 1, tries: 1}, cores: 2, progress: io.Discard}
 	c := contender{name: "silent", launcher: "true"}
 	for _, bc := range cases() {
 		_, err := m.run(t.Context(), c, bc)

@@ -1,25 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/golaunch/golaunch/apps/internal/bench/machine"
 	"github.com/golaunch/golaunch/apps/peers/internal/report"
 )
 
-const (
-	runLimit  = 5 * time.Minute  // one run of one case
-	killAfter = 10 * time.Second // a launcher's time to end its ranks after SIGTERM
-)
+// disturbed is the share of the cores that others may take from a run.
+const disturbed = 0.1
 
 // measure builds everything in a temporary directory and runs all rounds. A run
 // that fails is reported at the end; its figures would be missed silently in a
@@ -45,15 +39,13 @@ func measureIn(ctx context.Context, dir string, o options, progress io.Writer) (
 	if err != nil {
 		return report.Run{}, err
 	}
-	if load, busy := machine.Busy(); busy {
-		fmt.Fprintf(progress, "the machine is busy (load %.1f on %d cores): figures will be noisy\n", load, m.cores)
-	}
 	for round := 1; round <= o.rounds; round++ {
 		m.round(ctx, round)
 		if ctx.Err() != nil {
 			return report.Run{}, context.Cause(ctx)
 		}
 	}
+	setup.Others = m.total.others(m.cores)
 	return report.Run{Setup: setup, Records: m.records}, errors.Join(m.failures...)
 }
 
@@ -64,6 +56,7 @@ type measuring struct {
 	all      []contender
 	progress io.Writer
 	records  []report.Record
+	total    usage // of the runs whose results were kept
 	failures []error
 }
 
@@ -95,47 +88,41 @@ func (m *measuring) round(ctx context.Context, round int) {
 	}
 }
 
-// run runs one case of one contender.
+// run runs one case of one contender. What others disturbed is run again, and the
+// least disturbed run counts: which one that is does not depend on its figures.
 func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]report.Record, error) {
-	argv := c.command(bc, m.o, m.cores)
-	output, wall, err := execute(ctx, argv)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+	var records []report.Record
+	var kept usage
+	for try := range m.o.tries {
+		again, used, err := m.try(ctx, c, bc)
+		if err != nil {
+			return nil, err
+		}
+		if try == 0 || used.others(m.cores) < kept.others(m.cores) {
+			records, kept = again, used
+		}
+		if kept.others(m.cores) <= disturbed {
+			break
+		}
+		fmt.Fprint(m.progress, "*")
 	}
-	records, others := report.Parse(output)
-	if want := bc.results(c.kinds(bc)); len(records) != want {
-		return nil, fmt.Errorf("%s: printed %d results, want %d; besides them %q", strings.Join(argv, " "), len(records), want, others)
-	}
-	if bc.program == idle && !bc.memory {
-		records = append(records, report.Record{Op: report.Launch, US: float64(wall.Nanoseconds()) / 1e3, Ranks: bc.ranks})
-	}
+	m.total.add(kept)
 	return records, nil
 }
 
-// execute runs a command to its end and returns its standard output and the time
-// it took. Its standard error is part of the error.
-func execute(ctx context.Context, argv []string) ([]byte, time.Duration, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, fmt.Errorf("it ran longer than %v", runLimit))
-	defer cancel()
-	var output, complaints bytes.Buffer
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), &output, &complaints
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = killAfter
-	started := time.Now()
-	err := cmd.Run()
-	wall := time.Since(started)
-	switch {
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case err != nil:
-		err = fmt.Errorf("%w\n%s", err, tail(complaints.Bytes(), 2000))
+// try runs one case of one contender once.
+func (m *measuring) try(ctx context.Context, c contender, bc benchCase) ([]report.Record, usage, error) {
+	argv := c.command(bc, m.o, m.cores)
+	output, used, err := execute(ctx, argv)
+	if err != nil {
+		return nil, used, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 	}
-	return output.Bytes(), wall, err
-}
-
-// tail is the last n bytes at most.
-func tail(text []byte, n int) []byte {
-	text = bytes.TrimSpace(text)
-	return text[max(0, len(text)-n):]
+	records, rest := report.Parse(output)
+	if want := bc.results(c.kinds(bc)); len(records) != want {
+		return nil, used, fmt.Errorf("%s: printed %d results, want %d; besides them %q", strings.Join(argv, " "), len(records), want, rest)
+	}
+	if bc.program == idle && !bc.memory {
+		records = append(records, report.Record{Op: report.Launch, US: float64(used.wall.Nanoseconds()) / 1e3, Ranks: bc.ranks})
+	}
+	return records, used, nil
 }

@@ -20,6 +20,7 @@ type options struct {
 	peers   []string
 	rounds  int
 	batches int
+	tries   int // of a run that others disturb
 	divide  int // for every benchmark; 0 leaves it to them
 	only    []string
 	docs    string // directory; "" writes nothing
@@ -44,6 +45,7 @@ Flags:
 
 const (
 	maxRounds = 1000
+	maxTries  = 100
 	nobody    = "none"
 )
 
@@ -54,6 +56,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	flags.StringSliceVar(&o.peers, "peers", []string{report.OpenMPI, report.MPICH}, "whom to compare with: openmpi, mpich, or none")
 	flags.IntVar(&o.rounds, "rounds", 7, "rounds, whose median is the figure")
 	flags.IntVar(&o.batches, "batches", 11, "batches of a run, whose median is the run's figure")
+	flags.IntVar(&o.tries, "tries", 3, "how often a run is tried when other programs disturb it")
 	quick := flags.Bool("quick", false, "one round of one short batch, and nothing written unless --docs is given")
 	flags.StringSliceVar(&o.only, "only", nil, "measure only these cases and write nothing: "+strings.Join(caseNames(), ", "))
 	flags.StringVar(&o.docs, "docs", "docs", "directory of performance.md; an empty one writes nothing")
@@ -66,7 +69,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 		return o, &usageError{err.Error()}
 	}
 	if *quick {
-		o.rounds, o.batches, o.divide = 1, 1, 1000
+		o.rounds, o.batches, o.tries, o.divide = 1, 1, 1, 1000
 	}
 	if (*quick || len(o.only) > 0) && !flags.Changed("docs") {
 		o.docs = ""
@@ -96,6 +99,9 @@ func (o *options) check(rest []string) error {
 	}
 	if o.rounds < 1 || o.rounds > maxRounds {
 		return &usageError{fmt.Sprintf("--rounds %d: must lie between 1 and %d", o.rounds, maxRounds)}
+	}
+	if o.tries < 1 || o.tries > maxTries {
+		return &usageError{fmt.Sprintf("--tries %d: must lie between 1 and %d", o.tries, maxTries)}
 	}
 	if o.batches < 1 || o.batches > 1001 {
 		return &usageError{fmt.Sprintf("--batches %d: must lie between 1 and 1001", o.batches)}

@@ -1,31 +1,44 @@
 package machine
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// busyLoad is the load of a core above which a benchmark is disturbed.
-const busyLoad = 0.25
+// tick is the unit of /proc/stat: USER_HZ is 100 on every architecture.
+const tick = time.Second / 100
 
-// Busy returns how many threads wanted to run, on average over the last minute,
-// and whether that disturbs a benchmark.
-func Busy() (load float64, busy bool) {
-	text, err := os.ReadFile("/proc/loadavg")
+// Busy is how long the machine's cores have worked since it started, all of them
+// together. Time that a hypervisor gave to others counts as work.
+func Busy() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
-	load = firstNumber(string(text))
-	return load, load > busyLoad*float64(Cores())
+	return parseBusy(string(text))
 }
 
-// firstNumber is the number that text begins with, 0 without one.
-func firstNumber(text string) float64 {
-	first, _, _ := strings.Cut(text, " ")
-	n, err := strconv.ParseFloat(first, 64)
-	if err != nil {
-		return 0
+// parseBusy reads the first line of /proc/stat: user, nice, system, idle, iowait,
+// irq, softirq, steal, and others that are parts of these.
+func parseBusy(stat string) (time.Duration, error) {
+	const idle, iowait, steal = 3, 4, 7
+	first, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(first)
+	if len(fields) < 2+steal || fields[0] != "cpu" {
+		return 0, fmt.Errorf("/proc/stat begins with %.80q", first)
 	}
-	return n
+	var ticks int64
+	for i, field := range fields[1 : 2+steal] {
+		n, err := strconv.ParseInt(field, 10, 53)
+		if err != nil {
+			return 0, fmt.Errorf("/proc/stat: %w", err)
+		}
+		if i != idle && i != iowait {
+			ticks += n
+		}
+	}
+	return time.Duration(ticks) * tick, nil
 }

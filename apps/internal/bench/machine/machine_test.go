@@ -3,6 +3,7 @@ package machine
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCountCores(t *testing.T) {
@@ -37,10 +38,20 @@ func TestCPUName(t *testing.T) {
 	}
 }
 
-func TestFirstNumber(t *testing.T) {
-	for text, want := range map[string]float64{"3.90 4.64 3.71 1/130 3050\n": 3.9, "": 0, "many": 0} {
-		if got := firstNumber(text); got != want {
-			t.Errorf("%q begins with %v, want %v", text, got, want)
+func TestParseBusy(t *testing.T) {
+	got, err := parseBusy("cpu  100 20 3 9999 8888 4 5 600 70 7\ncpu0 1 2 3\n")
+	if want := 7320 * time.Millisecond; err != nil || got != want {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for _, text := range []string{"", "cpu 1 2 3", "cpu0 1 2 3 4 5 6 7 8", "cpu 1 2 3 4 5 6 x 8"} {
+		if got, err := parseBusy(text); err == nil {
+			t.Errorf("%q: %v, want an error", text, got)
 		}
+	}
+}
+
+func TestBusyOfThisMachine(t *testing.T) {
+	if got, err := Busy(); err != nil || got <= 0 {
+		t.Errorf("%v, %v", got, err)
 	}
 }

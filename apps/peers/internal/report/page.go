@@ -39,10 +39,19 @@ func (s Setup) text() string {
 		s.CPU, figures.Plural(s.Cores, "core"), s.Kernel, s.Go, s.contenders())
 	fmt.Fprintf(&b, "Each figure is the median over %s of the median of %s.\n",
 		figures.Plural(s.Rounds, "interleaved round"), figures.Plural(s.Batches, "batch"))
+	fmt.Fprintf(&b, "Other programs took %.0f %% of the cores meanwhile%s.\n", 100*s.Others, s.warning())
 	if s.Divide > 1 {
 		fmt.Fprintf(&b, "**A trial of the programs, with 1/%d of the operations: the figures mean nothing.**\n", s.Divide)
 	}
 	return b.String()
+}
+
+// warning tells what a disturbed measurement is worth.
+func (s Setup) warning() string {
+	if s.Others <= 0.1 {
+		return ""
+	}
+	return ": **more than 10 %, measure again on a quiet machine**. Peers that spin suffer more from it than ranks that sleep"
 }
 
 func (s Setup) contenders() string {

@@ -78,6 +78,7 @@ type Setup struct {
 	Versions map[string]string `json:"versions"` // by contender
 	Rounds   int               `json:"rounds"`
 	Batches  int               `json:"batches"`
+	Others   float64           `json:"others"`           // share of the cores that other programs took meanwhile
 	Divide   int               `json:"divide,omitempty"` // of iteration counts, in a trial
 }
 

@@ -73,6 +73,17 @@ func TestTrialSaysThatItIsOne(t *testing.T) {
 	}
 }
 
+func TestDisturbedRunSaysSo(t *testing.T) {
+	run := demoRun(t)
+	if strings.Contains(Measured(run), "measure again") {
+		t.Error("a quiet run is called disturbed")
+	}
+	run.Setup.Others = 0.2
+	if !strings.Contains(Measured(run), "took 20 % of the cores meanwhile: **more than 10 %, measure again") {
+		t.Error("a disturbed run is not called one")
+	}
+}
+
 func TestEveryRowHasAFigureOfEverybody(t *testing.T) {
 	filled := Compare(Rows(), demoRun(t).Records)
 	if len(filled) != len(Rows()) {
