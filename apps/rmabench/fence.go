@@ -26,7 +26,7 @@ func (s *suite) fence() error {
 		}
 		c.Stop()
 	}
-	fence := func() error { return s.words.Fence(s.ctx) }
+	fence := func() error { return s.data.Fence(s.ctx) }
 	if err := s.verifyFence(fence); err != nil {
 		return err
 	}
@@ -42,18 +42,18 @@ func (s *suite) verifyFence(fence func() error) error {
 		if err := fence(); err != nil {
 			return err
 		}
-		if err := s.words.Put(right, 0, []int64{word(rank, round)}); err != nil {
+		if err := s.data.Put(right, 0, []int64{token(rank, round)}); err != nil {
 			return err
 		}
 		if err := fence(); err != nil {
 			return err
 		}
-		if got, want := s.words.Local()[0], word(left, round); got != want {
+		if got, want := s.data.Local()[0], token(left, round); got != want {
 			return fmt.Errorf("round %d: found %#x, want rank %d's %#x", round, got, left, want)
 		}
 	}
 	return nil
 }
 
-// word is what a rank Puts in a round; no two are equal.
-func word(rank, round int) int64 { return int64(rank+1)<<32 | int64(round+1) }
+// token is what a rank Puts in a round; no two are equal.
+func token(rank, round int) int64 { return int64(rank+1)<<32 | int64(round+1) }

@@ -11,7 +11,7 @@ import (
 func (s *suite) fetchAdd(n int) error {
 	const bytes = 8
 	c := s.clock(n)
-	s.words.Local()[0] = 0
+	s.data.Local()[0] = 0
 	if err := s.barrier(); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s *suite) fetchAdd(n int) error {
 		return err
 	}
 	if s.is(target) {
-		if got, want := s.words.Local()[0], int64(n*s.opt.Batches); got != want {
+		if got, want := s.data.Local()[0], int64(n*s.opt.Batches); got != want {
 			return fmt.Errorf("the target holds %d, want %d", got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func (s *suite) timeFetchAdd(c *bench.Clock, n int) error {
 		var err error
 		c.Start()
 		for range n {
-			if last, err = s.words.FetchAdd(target, 0, 1); err != nil {
+			if last, err = s.data.FetchAdd(target, 0, 1); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,7 @@ import "github.com/golaunch/golaunch/apps/internal/bench"
 
 // get measures batches of n Gets into buf, each with its Flush. The origin clears
 // its buffer before and finds the target's pattern after.
-func (s *suite) get(kind string, buf []byte, n int) error {
+func (s *suite) get(kind string, buf []int64, n int) error {
 	seed, c := s.nextSeed(), s.clock(n)
 	clear(buf)
 	if s.is(target) {
@@ -24,10 +24,10 @@ func (s *suite) get(kind string, buf []byte, n int) error {
 	if err := s.barrier(); err != nil {
 		return err
 	}
-	return s.report(c, "get", len(buf), kind)
+	return s.report(c, "get", len(buf)*word, kind)
 }
 
-func (s *suite) timeGet(c *bench.Clock, buf []byte, n int) error {
+func (s *suite) timeGet(c *bench.Clock, buf []int64, n int) error {
 	for range s.opt.Batches {
 		c.Start()
 		for range n {

@@ -7,7 +7,7 @@ import (
 
 // lockPutUnlock measures batches of n times exclusive Lock, Put of buf and Unlock.
 // The target clears its memory before and finds the origin's pattern after.
-func (s *suite) lockPutUnlock(kind string, buf []byte, n int) error {
+func (s *suite) lockPutUnlock(kind string, buf []int64, n int) error {
 	seed, c := s.nextSeed(), s.clock(n)
 	local := s.data.Local()[:len(buf)]
 	clear(local)
@@ -28,10 +28,10 @@ func (s *suite) lockPutUnlock(kind string, buf []byte, n int) error {
 			return err
 		}
 	}
-	return s.report(c, "lock_put_unlock", len(buf), kind)
+	return s.report(c, "lock_put_unlock", len(buf)*word, kind)
 }
 
-func (s *suite) timeLockPutUnlock(c *bench.Clock, buf []byte, n int) error {
+func (s *suite) timeLockPutUnlock(c *bench.Clock, buf []int64, n int) error {
 	for range s.opt.Batches {
 		c.Start()
 		for range n {
@@ -44,7 +44,7 @@ func (s *suite) timeLockPutUnlock(c *bench.Clock, buf []byte, n int) error {
 	return nil
 }
 
-func (s *suite) lockedPut(buf []byte) error {
+func (s *suite) lockedPut(buf []int64) error {
 	if err := s.data.Lock(s.ctx, target, window.Exclusive); err != nil {
 		return err
 	}

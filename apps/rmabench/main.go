@@ -24,6 +24,9 @@ const (
 	target = 1
 )
 
+// word is how many bytes an element has: all sides' elements are 64-bit integers.
+const word = 8
+
 var spec = bench.Spec{
 	Name: "rmabench",
 	Help: `rmabench times one-sided operations from rank 0 to rank 1, and verifies them.
@@ -41,7 +44,7 @@ Examples:
 	Ops:     []string{"put", "get", "fetch_add", "lock_put_unlock", "fence"},
 	Sizes:   []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20},
 	Buffers: []string{bench.Arena},
-	Unit:    1,
+	Unit:    word,
 }
 
 var rmabench = program.Program[bench.Options]{Name: spec.Name, Parse: spec.Parse, Run: run}

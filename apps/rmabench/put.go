@@ -4,7 +4,7 @@ import "github.com/golaunch/golaunch/apps/internal/bench"
 
 // put measures batches of n Puts of buf, each with its Flush. The target clears
 // its memory before and finds the origin's pattern after.
-func (s *suite) put(kind string, buf []byte, n int) error {
+func (s *suite) put(kind string, buf []int64, n int) error {
 	seed, c := s.nextSeed(), s.clock(n)
 	local := s.data.Local()[:len(buf)]
 	clear(local)
@@ -25,10 +25,10 @@ func (s *suite) put(kind string, buf []byte, n int) error {
 			return err
 		}
 	}
-	return s.report(c, "put", len(buf), kind)
+	return s.report(c, "put", len(buf)*word, kind)
 }
 
-func (s *suite) timePut(c *bench.Clock, buf []byte, n int) error {
+func (s *suite) timePut(c *bench.Clock, buf []int64, n int) error {
 	for range s.opt.Batches {
 		c.Start()
 		for range n {

@@ -93,10 +93,10 @@ func TestVerificationCanFail(t *testing.T) {
 		finder int
 		do     func(*suite) error
 	}{
-		"put":             {target, func(s *suite) error { return s.put(bench.Heap, make([]byte, 64), none) }},
-		"get":             {origin, func(s *suite) error { return s.get(bench.Heap, make([]byte, 64), none) }},
+		"put":             {target, func(s *suite) error { return s.put(bench.Heap, make([]int64, 8), none) }},
+		"get":             {origin, func(s *suite) error { return s.get(bench.Heap, make([]int64, 8), none) }},
 		"fetch_add":       {origin, func(s *suite) error { return s.fetchAdd(none) }},
-		"lock_put_unlock": {target, func(s *suite) error { return s.lockPutUnlock(bench.Heap, make([]byte, 8), none) }},
+		"lock_put_unlock": {target, func(s *suite) error { return s.lockPutUnlock(bench.Heap, make([]int64, 1), none) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
@@ -132,7 +132,7 @@ func TestFenceVerificationCanFail(t *testing.T) {
 			return
 		}
 		defer close(looked)
-		if err := s.words.LockAll(ctx); err != nil {
+		if err := s.data.LockAll(ctx); err != nil {
 			t.Error(err)
 		}
 		if err := s.verifyFence(func() error { return nil }); err == nil || !strings.Contains(err.Error(), "round 0") {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
@@ -20,26 +19,20 @@ type suite struct {
 	cores   int
 	printer bench.Printer
 
-	data  *window.Window[byte]  // as long as the largest size, on every rank
-	words *window.Window[int64] // one element on every rank: counter, and fence's
-
-	seed byte // differs between any two measurements that follow each other
+	data *window.Window[int64] // as long as the largest size, on every rank
+	seed int64                 // differs between any two measurements that follow each other
 }
 
 func newSuite(ctx context.Context, comm *world.Comm, o bench.Options) (*suite, error) {
-	data, err := window.Allocate[byte](ctx, comm, max(o.Largest(), 8), window.Name("rmabench"))
+	data, err := window.Allocate[int64](ctx, comm, o.Largest()/word, window.Name("rmabench"))
 	if err != nil {
 		return nil, err
 	}
-	words, err := window.Allocate[int64](ctx, comm, 1, window.Name("rmabench-words"))
-	if err != nil {
-		return nil, err
-	}
-	return &suite{ctx: ctx, comm: comm, opt: o, cores: machine.Cores(), data: data, words: words}, nil
+	return &suite{ctx: ctx, comm: comm, opt: o, cores: machine.Cores(), data: data}, nil
 }
 
 func (s *suite) free() error {
-	return errors.Join(s.data.Free(s.ctx), s.words.Free(s.ctx))
+	return s.data.Free(s.ctx)
 }
 
 // measure runs everything that was asked for. What runs under LockAll comes
@@ -50,7 +43,7 @@ func (s *suite) measure() error {
 	}
 	if s.opt.Wants("lock_put_unlock") {
 		n := s.iterations(5000)
-		if err := s.eachBuffer(8, func(kind string, buf []byte) error { return s.lockPutUnlock(kind, buf, n) }); err != nil {
+		if err := s.eachBuffer(1, func(kind string, buf []int64) error { return s.lockPutUnlock(kind, buf, n) }); err != nil {
 			return fmt.Errorf("lock_put_unlock: %w", err)
 		}
 	}
@@ -63,10 +56,10 @@ func (s *suite) measure() error {
 }
 
 func (s *suite) passive() error {
-	if err := errors.Join(s.data.LockAll(s.ctx), s.words.LockAll(s.ctx)); err != nil {
+	if err := s.data.LockAll(s.ctx); err != nil {
 		return err
 	}
-	if err := s.eachBuffer(s.opt.Largest(), s.putsAndGets); err != nil {
+	if err := s.eachBuffer(s.opt.Largest()/word, s.putsAndGets); err != nil {
 		return err
 	}
 	if s.opt.Wants("fetch_add") {
@@ -74,13 +67,13 @@ func (s *suite) passive() error {
 			return fmt.Errorf("fetch_add: %w", err)
 		}
 	}
-	return errors.Join(s.data.UnlockAll(), s.words.UnlockAll())
+	return s.data.UnlockAll()
 }
 
-// eachBuffer runs do with a buffer of n bytes of each kind asked for.
-func (s *suite) eachBuffer(n int, do func(kind string, buf []byte) error) error {
+// eachBuffer runs do with a buffer of n elements of each kind asked for.
+func (s *suite) eachBuffer(n int, do func(kind string, buf []int64) error) error {
 	for _, kind := range s.opt.Buffers {
-		buf, free, err := bench.Buffer[byte](s.comm.Arena(), kind, n)
+		buf, free, err := bench.Buffer[int64](s.comm.Arena(), kind, n)
 		if err != nil {
 			return err
 		}
@@ -95,16 +88,16 @@ func (s *suite) eachBuffer(n int, do func(kind string, buf []byte) error) error 
 	return nil
 }
 
-func (s *suite) putsAndGets(kind string, buf []byte) error {
+func (s *suite) putsAndGets(kind string, buf []int64) error {
 	for _, size := range s.opt.Sizes {
 		n := s.iterations(transfers(size))
 		if s.opt.Wants("put") {
-			if err := s.put(kind, buf[:size], n); err != nil {
+			if err := s.put(kind, buf[:size/word], n); err != nil {
 				return fmt.Errorf("put of %d bytes: %w", size, err)
 			}
 		}
 		if s.opt.Wants("get") {
-			if err := s.get(kind, buf[:size], n); err != nil {
+			if err := s.get(kind, buf[:size/word], n); err != nil {
 				return fmt.Errorf("get of %d bytes: %w", size, err)
 			}
 		}
@@ -131,7 +124,7 @@ func (s *suite) barrier() error { return collectives.Barrier(s.ctx, s.comm) }
 
 func (s *suite) is(rank int) bool { return s.comm.Rank() == rank }
 
-func (s *suite) nextSeed() byte {
+func (s *suite) nextSeed() int64 {
 	s.seed += 7
 	return s.seed
 }

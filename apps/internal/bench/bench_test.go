@@ -132,15 +132,17 @@ func TestIterations(t *testing.T) {
 }
 
 func TestHoldsFindsEveryWrongByte(t *testing.T) {
-	mem := make([]byte, 300)
+	mem := make([]int64, 50)
 	for i := range mem {
-		Fill(mem, 5)
-		if err := Holds(mem, 5); err != nil {
-			t.Fatal(err)
-		}
-		mem[i] ^= 1
-		if Holds(mem, 5) == nil {
-			t.Fatalf("a wrong byte %d was not noticed", i)
+		for shift := range 8 {
+			Fill(mem, 5)
+			if err := Holds(mem, 5); err != nil {
+				t.Fatal(err)
+			}
+			mem[i] ^= 1 << (8 * shift)
+			if Holds(mem, 5) == nil {
+				t.Fatalf("a wrong byte %d of element %d was not noticed", shift, i)
+			}
 		}
 	}
 	if Fill(mem, 6); Holds(mem, 5) == nil {

@@ -3,23 +3,26 @@ package bench
 import "fmt"
 
 // Fill writes the pattern of seed over mem. Patterns of different seeds differ in
-// every byte.
-func Fill(mem []byte, seed byte) {
+// every element.
+func Fill(mem []int64, seed int64) {
 	for i := range mem {
-		mem[i] = byte(i)*31 + seed
+		mem[i] = element(i, seed)
 	}
 }
 
-// Holds is an error unless mem is the pattern of seed from its first byte to its
-// last.
-func Holds(mem []byte, seed byte) error {
+// Holds is an error unless mem is the pattern of seed from its first element to
+// its last.
+func Holds(mem []int64, seed int64) error {
 	for i, got := range mem {
-		if want := byte(i)*31 + seed; got != want {
-			return fmt.Errorf("byte %d of %d is %#02x, want %#02x", i, len(mem), got, want)
+		if want := element(i, seed); got != want {
+			return fmt.Errorf("element %d of %d is %#x, want %#x", i, len(mem), got, want)
 		}
 	}
 	return nil
 }
+
+// element has bits in every byte.
+func element(i int, seed int64) int64 { return int64(i)*0x0101_0101_0101_0101 + seed*0x0123_4567_89ab }
 
 // FillFloats makes element i of mem i + offset.
 func FillFloats(mem []float64, offset float64) {

@@ -36,6 +36,7 @@ static int single(const char *text, int most, const char *program)
 	return (int)n;
 }
 
+/* Sizes are of 8-byte elements. */
 static void parse_sizes(struct options *o, const char *text, const char *program)
 {
 	char *rest;
@@ -43,7 +44,9 @@ static void parse_sizes(struct options *o, const char *text, const char *program
 	for (o->nsizes = 0;; text = rest + 1) {
 		if (o->nsizes == MAX_SIZES)
 			usage(program);
-		o->sizes[o->nsizes++] = positive(text, &rest, program);
+		o->sizes[o->nsizes] = positive(text, &rest, program);
+		if (o->sizes[o->nsizes++] % 8 != 0)
+			usage(program);
 		if (*rest == '\0')
 			return;
 		if (*rest != ',')

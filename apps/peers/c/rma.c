@@ -1,5 +1,6 @@
 /* One-sided operations from rank 0 to rank 1: put, get, fetch_add,
- * lock_put_unlock; and fence, by every rank. The origin's buffer is malloc's. */
+ * lock_put_unlock; and fence, by every rank. The origin's buffer is malloc's, the
+ * elements are 64-bit integers. */
 #include "bench.h"
 
 #include <stdint.h>
@@ -13,9 +14,9 @@ struct rma {
 	struct options o;
 	int rank, ranks;
 	MPI_Win win;
-	unsigned char *local; /* this rank's part of the window */
-	unsigned char *buf;   /* the origin's buffer */
-	size_t bytes;         /* length of both */
+	int64_t *local; /* this rank's part of the window */
+	int64_t *buf;   /* the origin's buffer */
+	size_t bytes;   /* length of both */
 };
 
 static int iterations(const struct rma *r, size_t bytes)
@@ -30,20 +31,20 @@ static void everybody(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static unsigned char pattern(size_t i, int seed)
+static int64_t pattern(size_t i, int seed)
 {
-	return (unsigned char)(i * 31 + (size_t)seed);
+	return (int64_t)(i * UINT64_C(0x0101010101010101) + (uint64_t)seed);
 }
 
-static void fill(unsigned char *mem, size_t n, int seed)
+static void fill(int64_t *mem, size_t bytes, int seed)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < bytes / sizeof *mem; i++)
 		mem[i] = pattern(i, seed);
 }
 
-static int holds(const unsigned char *mem, size_t n, int seed)
+static int holds(const int64_t *mem, size_t bytes, int seed)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < bytes / sizeof *mem; i++)
 		if (mem[i] != pattern(i, seed))
 			return 0;
 	return 1;
@@ -52,7 +53,7 @@ static int holds(const unsigned char *mem, size_t n, int seed)
 static void put(struct rma *r, size_t bytes)
 {
 	struct batches b = {.count = 0};
-	int n = iterations(r, bytes), count = (int)bytes;
+	int n = iterations(r, bytes), count = (int)(bytes / sizeof *r->buf);
 
 	if (r->rank == ORIGIN)
 		fill(r->buf, bytes, 1);
@@ -63,7 +64,7 @@ static void put(struct rma *r, size_t bytes)
 		double started = MPI_Wtime();
 
 		for (int i = 0; i < n; i++) {
-			MPI_Put(r->buf, count, MPI_BYTE, TARGET, 0, count, MPI_BYTE, r->win);
+			MPI_Put(r->buf, count, MPI_INT64_T, TARGET, 0, count, MPI_INT64_T, r->win);
 			MPI_Win_flush(TARGET, r->win);
 		}
 		batch(&b, started, n);
@@ -79,7 +80,7 @@ static void put(struct rma *r, size_t bytes)
 static void get(struct rma *r, size_t bytes)
 {
 	struct batches b = {.count = 0};
-	int n = iterations(r, bytes), count = (int)bytes;
+	int n = iterations(r, bytes), count = (int)(bytes / sizeof *r->buf);
 
 	if (r->rank == TARGET)
 		fill(r->local, bytes, 2);
@@ -90,7 +91,7 @@ static void get(struct rma *r, size_t bytes)
 		double started = MPI_Wtime();
 
 		for (int i = 0; i < n; i++) {
-			MPI_Get(r->buf, count, MPI_BYTE, TARGET, 0, count, MPI_BYTE, r->win);
+			MPI_Get(r->buf, count, MPI_INT64_T, TARGET, 0, count, MPI_INT64_T, r->win);
 			MPI_Win_flush(TARGET, r->win);
 		}
 		batch(&b, started, n);
@@ -139,7 +140,7 @@ static void lock_put_unlock(struct rma *r)
 
 		for (int i = 0; i < n; i++) {
 			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, r->win);
-			MPI_Put(r->buf, 8, MPI_BYTE, TARGET, 0, 8, MPI_BYTE, r->win);
+			MPI_Put(r->buf, 1, MPI_INT64_T, TARGET, 0, 1, MPI_INT64_T, r->win);
 			MPI_Win_unlock(TARGET, r->win);
 		}
 		batch(&b, started, n);

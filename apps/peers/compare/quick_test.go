@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +14,7 @@ import (
 // TestQuick runs everything once: every case of this project, and of the peers
 // where they are installed.
 func TestQuick(t *testing.T) {
+	dependOnSources(t)
 	peers := []string{report.OpenMPI, report.MPICH}
 	if err := missing(peers); err != nil {
 		t.Run("peers", func(t *testing.T) { t.Skip(err) })
@@ -34,5 +38,27 @@ func TestQuick(t *testing.T) {
 		if strings.HasPrefix(line, "| ") && strings.Contains(line, " | - |") {
 			t.Errorf("a figure is missing: %s", line)
 		}
+	}
+}
+
+// dependOnSources looks at every source file of the module, so that go test's
+// cache knows that the programs which the test builds depend on them.
+func dependOnSources(t *testing.T) {
+	t.Helper()
+	root, err := moduleRoot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !slices.Contains([]string{".go", ".s", ".c", ".h"}, filepath.Ext(path)) {
+			return err
+		}
+		files++
+		_, err = os.Stat(path)
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d source files in %s: %v", files, root, err)
 	}
 }
