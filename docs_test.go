@@ -287,5 +287,5 @@ func prose(t *testing.T, page string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile("(?s)```.*?```|`[^`]*`").ReplaceAllString(string(text), "")
+	return regexp.MustCompile("(?s)```.*?```|`[^`]*`|(?m:^ {4}.*$)").ReplaceAllString(string(text), "")
 }
