@@ -123,6 +123,9 @@ func (g *Group) WaitAll(ctx context.Context) error {
 func (g *Group) seeAll() bool {
 	slots := g.slots[g.round&1]
 	for member := range slots {
+		if member == g.me { // its line is on its way to the peers
+			continue
+		}
 		head := slots[member].head
 		for looks := 0; head.Load() != g.head; looks++ {
 			if looks == firstLooks {
