@@ -64,6 +64,8 @@ var floors = map[string][]string{
 
 	"runtime/memlimit":           {},
 	"runtime/copying":            {},
+	"runtime/crossmem":           {},
+	"runtime/matching":           {},
 	"runtime/pipe":               {},
 	"runtime/internal/spawntest": {},
 	"runtime/job":                {"runtime/memlimit"},
@@ -112,7 +114,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule"}
+var pure = []string{"collectives/schedule", "runtime/matching"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
