@@ -121,7 +121,7 @@ func grow(depth int) byte {
 }
 
 // TestStackBackedSliceStaysPut publishes a slice of an array that would lie on the
-// stack if it were not for Publish, and has the stack move before each read.
+// stack if it were not for Publish, and has the stack move before it is written.
 func TestStackBackedSliceStaysPut(t *testing.T) {
 	self := NewPeer(os.Getpid())
 	done := make(chan error)
@@ -129,11 +129,11 @@ func TestStackBackedSliceStaysPut(t *testing.T) {
 		go func() {
 			var array [1024]byte
 			var p Publication
-			for i := range array {
-				array[i] = byte(i * 7)
-			}
 			at := p.Publish(array[:])
 			grow(depth)
+			for i := range array { // after the move: the old place keeps what it held
+				array[i] = byte(i * 7)
+			}
 			got := make([]byte, len(array))
 			err := self.Read(got, at)
 			if err == nil && !bytes.Equal(got, array[:]) {
