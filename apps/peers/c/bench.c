@@ -11,7 +11,7 @@ enum { OVERSUBSCRIBED = 500 };
 static void usage(const char *program)
 {
 	fprintf(stderr,
-	        "usage: %s [--ops a,b] [--sizes n,m] [--batches n] [--divide n] [--memory] [--version]\n",
+	        "usage: %s [--ops a,b] [--sizes n,m] [--batches n] [--divide n] [--transport name] [--memory] [--version]\n",
 	        program);
 	exit(2);
 }
@@ -61,11 +61,12 @@ struct options parse_options(int argc, char **argv)
 		{"sizes", required_argument, NULL, 's'},
 		{"batches", required_argument, NULL, 'b'},
 		{"divide", required_argument, NULL, 'd'},
+		{"transport", required_argument, NULL, 't'},
 		{"memory", no_argument, NULL, 'm'},
 		{"version", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
-	struct options o = {.batches = 11};
+	struct options o = {.batches = 11, .transport = "shm"};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -74,6 +75,7 @@ struct options parse_options(int argc, char **argv)
 		case 's': parse_sizes(&o, optarg, argv[0]); break;
 		case 'b': o.batches = single(optarg, MAX_BATCHES, argv[0]); break;
 		case 'd': o.divide = single(optarg, 1000000, argv[0]); break;
+		case 't': o.transport = optarg; break;
 		case 'm': o.memory = 1; break;
 		case 'v': o.version = 1; break;
 		default: usage(argv[0]);
@@ -141,12 +143,12 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void report(struct batches *b, const char *op, size_t bytes, int ranks)
+void report(const struct options *o, struct batches *b, const char *op, size_t bytes, int ranks)
 {
 	qsort(b->seconds, (size_t)b->count, sizeof b->seconds[0], by_value);
 	printf("{\"peer\":\"%s\",\"op\":\"%s\",\"bytes\":%zu,\"us\":%.4f,\"ranks\":%d,"
-	       "\"transport\":\"shm\",\"buffers\":\"heap\"}\n",
-	       peer_name(), op, bytes, b->seconds[b->count / 2] * 1e6, ranks);
+	       "\"transport\":\"%s\",\"buffers\":\"heap\"}\n",
+	       peer_name(), op, bytes, b->seconds[b->count / 2] * 1e6, ranks, o->transport);
 	fflush(stdout);
 }
 

@@ -1,4 +1,4 @@
-/* What the three programs share: options, the batch clock and the JSON line. */
+/* What the programs share: options, the batch clock and the JSON line. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -13,6 +13,7 @@ struct options {
 	int nsizes;             /* 0 means the program's own sizes */
 	int batches;            /* odd, so that the median is one of them */
 	int divide;             /* iterations are divided by this */
+	const char *transport;  /* what the results call it; the launcher has chosen it */
 	int memory;             /* launch only: report private memory */
 	int version;            /* launch only: print the library's version */
 };
@@ -39,7 +40,7 @@ int scaled(const struct options *o, int iterations, int ranks);
 void batch(struct batches *b, double started, int iterations);
 
 /* Prints the median as one JSON line. */
-void report(struct batches *b, const char *op, size_t bytes, int ranks);
+void report(const struct options *o, struct batches *b, const char *op, size_t bytes, int ranks);
 
 /* Tells what differs and aborts the job when ok is 0. */
 void check(int ok, const char *op, size_t bytes);

@@ -25,7 +25,7 @@ static void barrier(struct coll *c)
 		batch(&b, started, n);
 	}
 	if (c->rank == 0)
-		report(&b, "barrier", 0, c->ranks);
+		report(&c->o, &b, "barrier", 0, c->ranks);
 }
 
 /* Element i of every rank's input is i plus its rank: sums stay exact. */
@@ -56,7 +56,7 @@ static void allreduce(struct coll *c, size_t bytes)
 		batch(&b, started, n);
 	}
 	if (c->rank == 0)
-		report(&b, "allreduce_f64", bytes, c->ranks);
+		report(&c->o, &b, "allreduce_f64", bytes, c->ranks);
 	check(summed(c, (size_t)elements), "allreduce_f64", bytes);
 	memset(c->out, 0, bytes);
 }

@@ -71,7 +71,7 @@ static void put(struct rma *r, size_t bytes)
 	}
 	everybody();
 	if (r->rank == ORIGIN)
-		report(&b, "put", bytes, r->ranks);
+		report(&r->o, &b, "put", bytes, r->ranks);
 	MPI_Win_sync(r->win);
 	if (r->rank == TARGET)
 		check(holds(r->local, bytes, 1), "put", bytes);
@@ -98,7 +98,7 @@ static void get(struct rma *r, size_t bytes)
 	}
 	everybody();
 	if (r->rank == ORIGIN) {
-		report(&b, "get", bytes, r->ranks);
+		report(&r->o, &b, "get", bytes, r->ranks);
 		check(holds(r->buf, bytes, 2), "get", bytes);
 	}
 }
@@ -123,7 +123,7 @@ static void fetch_add(struct rma *r)
 	}
 	everybody();
 	if (r->rank == ORIGIN) {
-		report(&b, "fetch_add", sizeof one, r->ranks);
+		report(&r->o, &b, "fetch_add", sizeof one, r->ranks);
 		check(before == (int64_t)n * r->o.batches - 1, "fetch_add", sizeof one);
 	}
 }
@@ -147,7 +147,7 @@ static void lock_put_unlock(struct rma *r)
 	}
 	everybody();
 	if (r->rank == ORIGIN)
-		report(&b, "lock_put_unlock", 8, r->ranks);
+		report(&r->o, &b, "lock_put_unlock", 8, r->ranks);
 	if (r->rank == TARGET) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, TARGET, 0, r->win);
 		check(holds(r->local, 8, 3), "lock_put_unlock", 8);
@@ -169,7 +169,7 @@ static void fence(struct rma *r)
 		batch(&b, started, n);
 	}
 	if (r->rank == ORIGIN)
-		report(&b, "fence", 0, r->ranks);
+		report(&r->o, &b, "fence", 0, r->ranks);
 }
 
 /* The operations under lock_all come first, as a window is never fenced inside
