@@ -3,7 +3,9 @@
 // each rank sleeps on, and room for what the world builds above it.
 //
 // The supervisor creates it as a memfd and every rank inherits the descriptor;
-// an in-process world creates it for itself. It is sealed against shrinking, so
+// an in-process world creates it for itself. It describes all ranks of the job:
+// what becomes of those on other hosts, and their addresses, is written by the
+// host's supervisor, who hears of it. It is sealed against shrinking, so
 // no access to it can fault.
 //
 // # Doorbells and memory ordering

@@ -1,14 +1,18 @@
 package job
 
 // Ring wakes a rank if it sleeps. For a rank that is awake it costs one load of
-// a cache line that rarely changes.
+// a cache line that rarely changes. A rank of another host never sleeps here:
+// ringing it does nothing.
 //
 // Precondition: what the rank is to see was stored atomically before.
 func (m *Memory) Ring(rank int) {
-	l := lineOf(m.mem, rank)
-	if l.asleep.Load() == 0 {
-		return
+	if lineOf(m.mem, rank).asleep.Load() != 0 {
+		m.ring(rank)
 	}
+}
+
+func (m *Memory) ring(rank int) {
+	l := lineOf(m.mem, rank)
 	l.bell.Add(1)
 	if m.bells == nil {
 		futexWake(&l.bell)

@@ -8,17 +8,17 @@ import (
 // The layout of the memory, in order:
 //
 //	header           one page
-//	line 0 … size-1  256 bytes each, so that no two ranks share a cache line
+//	line 0 … size-1  384 bytes each, so that no two ranks share a cache line
 //	                 nor a pair of lines that the prefetcher fetches together
 //	extra            from the next page on
 const (
 	pageSize      = 4096
-	lineSize      = 256
+	lineSize      = 384
 	magic         = 0x30626f6a_686c6f67 // "golhjob0", little-endian
-	layoutVersion = 1
+	layoutVersion = 2
 
 	// MaxAddress is the longest address of SetAddress, in bytes.
-	MaxAddress = 124
+	MaxAddress = 252
 )
 
 // header describes the memory. Create writes it before any other process can see
@@ -28,13 +28,17 @@ type header struct {
 	layout uint32
 	size   uint32
 	cores  uint32
-	_      uint32
+	hosts  uint32
 	extra  uint64
+
+	host    int32 // whose memory this is, or EachItsHost
+	sharers uint32
 }
 
 // A line is one rank's. Its first cache line is read by every peer after each
 // thing it publishes and written only when the rank goes to sleep or is woken;
-// the second is written at the rank's rare events; the rest is written once.
+// the second is written at the rank's rare events; the rest is written once. A
+// rank of another host never sleeps here: its first cache line stays zero.
 type line struct {
 	bell   atomic.Uint32 // the futex word
 	asleep atomic.Uint32 // 1 while the rank may be in futex_wait
@@ -42,7 +46,8 @@ type line struct {
 
 	fate     atomic.Uint64 // State << 32 | code: one word, so that they belong together
 	reserved atomic.Int64  // bytes the rank is about to populate
-	_        [48]byte
+	host     uint32        // written by Create, checked and copied by Map
+	_        [44]byte
 
 	addressLen atomic.Uint32 // 0 until address is complete
 	address    [MaxAddress]byte

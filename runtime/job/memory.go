@@ -14,9 +14,18 @@ const MaxRanks = 1 << 16
 
 // Options of Create.
 type Options struct {
-	// Cores is how many cores the ranks of this host may use together. Ranks spin
-	// only when there is one for each of them.
+	// Cores is how many cores the ranks may use together. Ranks spin only when there
+	// is one for each of those that share them.
 	Cores int
+	// Sharers is how many ranks share Cores; 0: the ranks of this host. Hosts that
+	// one machine plays share its cores.
+	Sharers int
+	// Hosts is the host of each rank, 0 to the largest number in it; nil: all ranks
+	// are on host 0.
+	Hosts []int
+	// Host says whose memory this is: the ranks of other hosts are described in it
+	// and do not use it. EachItsHost: ranks of several hosts use it together.
+	Host int
 	// Extra is how many bytes to keep behind the table, zeroed, page-aligned.
 	Extra int
 	// InProcess says that every rank is a goroutine of this process. They then
@@ -31,6 +40,7 @@ type Memory struct {
 	size  int
 	cores int
 	extra int
+	places
 	// bells is nil when ranks are processes.
 	bells []chan struct{}
 }
@@ -42,6 +52,9 @@ const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 func Create(size int, opt Options) (*Memory, error) {
 	if size < 1 || size > MaxRanks {
 		return nil, fmt.Errorf("job memory for %d ranks: want 1 to %d", size, MaxRanks)
+	}
+	if err := opt.check(size); err != nil {
+		return nil, fmt.Errorf("job memory for %d ranks: %w", size, err)
 	}
 	fd, err := unix.MemfdCreate("golaunch-job", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -56,9 +69,16 @@ func Create(size int, opt Options) (*Memory, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	h := header{magic: magic, layout: layoutVersion, size: uint32(size), cores: uint32(max(opt.Cores, 1)), extra: uint64(max(opt.Extra, 0))}
+	h := opt.header(size)
 	*headerOf(mem) = h
-	m := newMemory(f, mem, h)
+	hosts := opt.Hosts
+	if hosts == nil {
+		hosts = make([]int, size)
+	}
+	for rank, host := range hosts {
+		lineOf(mem, rank).host = uint32(host)
+	}
+	m := newMemory(f, mem, h, hosts)
 	if opt.InProcess {
 		m.bells = make([]chan struct{}, size)
 		for i := range m.bells {
@@ -118,11 +138,18 @@ func mapChecked(f *os.File) (*Memory, error) {
 	if err := h.check(len(mem)); err != nil {
 		return nil, errors.Join(err, unix.Munmap(mem))
 	}
-	return newMemory(f, mem, h), nil
+	hosts, err := h.table(mem)
+	if err != nil {
+		return nil, errors.Join(err, unix.Munmap(mem))
+	}
+	return newMemory(f, mem, h, hosts), nil
 }
 
-func newMemory(f *os.File, mem []byte, h header) *Memory {
-	return &Memory{file: f, mem: mem, size: int(h.size), cores: int(h.cores), extra: int(h.extra)}
+func newMemory(f *os.File, mem []byte, h header, hosts []int) *Memory {
+	return &Memory{
+		file: f, mem: mem, size: int(h.size), cores: int(h.cores), extra: int(h.extra),
+		places: places{of: hosts, own: int(h.host), count: int(h.hosts), sharers: int(h.sharers)},
+	}
 }
 
 // check holds a header against the size of the memory it was found in.
@@ -136,6 +163,10 @@ func (h header) check(bytes int) error {
 		return fmt.Errorf("%d ranks", h.size)
 	case h.cores < 1:
 		return fmt.Errorf("%d cores", h.cores)
+	case h.hosts < 1 || h.hosts > h.size || h.host >= int32(h.hosts) || h.host < EachItsHost:
+		return fmt.Errorf("host %d of %d hosts", h.host, h.hosts)
+	case h.sharers < 1 || h.sharers > h.size:
+		return fmt.Errorf("%d ranks share the cores", h.sharers)
 	case bytes < extraOffset(int(h.size)) || uint64(bytes-extraOffset(int(h.size))) < h.extra:
 		return fmt.Errorf("%d bytes are too few for %d ranks and %d bytes more", bytes, h.size, h.extra)
 	}
@@ -145,10 +176,10 @@ func (h header) check(bytes int) error {
 // File is the memfd, to be inherited by or sent to the ranks. m keeps owning it.
 func (m *Memory) File() *os.File { return m.file }
 
-// Size is the number of ranks.
+// Size is the number of ranks, those of other hosts included.
 func (m *Memory) Size() int { return m.size }
 
-// Cores is how many cores the ranks of this host may use together.
+// Cores is how many cores Sharers ranks may use together.
 func (m *Memory) Cores() int { return m.cores }
 
 // InProcess reports whether the ranks are goroutines of one process.

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 )
 
@@ -27,14 +28,20 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint32(s))
 }
 
-// Describe says in words what became of a rank: code is its exit code, or minus
-// the number of the signal that ended it.
+// CodeHostLost, as the code of a Failed rank, says that its host was lost with
+// it: nobody knows what became of the rank itself.
+const CodeHostLost int32 = math.MinInt32
+
+// Describe says in words what became of a rank: code is its exit code, minus the
+// number of the signal that ended it, or CodeHostLost.
 func Describe(s State, code int32) string {
 	switch {
 	case s == Left:
 		return "it has left the job"
 	case s == Exited:
 		return "it exited without leaving the job"
+	case s == Failed && code == CodeHostLost:
+		return "its host was lost"
 	case s == Failed && code < 0:
 		return fmt.Sprintf("killed by signal %d (%v)", -code, syscall.Signal(-code))
 	case s == Failed && code > 0:

@@ -3,7 +3,8 @@ package job
 import "fmt"
 
 // Report records what became of a rank. A State never goes back; a report that
-// would is ignored. code is the exit code, or minus the signal's number.
+// would is ignored. code is the exit code, minus the signal's number, or
+// CodeHostLost.
 //
 // When the rank is over, everybody is woken, because somebody may wait for it.
 func (m *Memory) Report(rank int, s State, code int32) {
@@ -35,11 +36,12 @@ func (m *Memory) Failure(rank int) error {
 	if !s.Over() {
 		return nil
 	}
-	return &RankFailedError{Rank: rank, Cause: Describe(s, code)}
+	return &RankFailedError{Rank: rank, Host: m.nameOf(rank), Cause: Describe(s, code)}
 }
 
-// SetAddress publishes what the ranks of this host need to reach rank's endpoint.
-// It is called once, by that rank.
+// SetAddress publishes what the ranks of this host need to reach rank's endpoint,
+// and wakes them, because somebody may wait for it. It is called once for a rank:
+// by itself, or by the supervisor that heard of it.
 func (m *Memory) SetAddress(rank int, address []byte) error {
 	if len(address) == 0 || len(address) > MaxAddress {
 		return fmt.Errorf("rank %d: address of %d bytes: want 1 to %d", rank, len(address), MaxAddress)
@@ -47,6 +49,7 @@ func (m *Memory) SetAddress(rank int, address []byte) error {
 	l := lineOf(m.mem, rank)
 	copy(l.address[:], address)
 	l.addressLen.Store(uint32(len(address)))
+	m.RingAll()
 	return nil
 }
 

@@ -51,10 +51,10 @@ type Waiter struct {
 	bench
 }
 
-// New returns the Waiter of rank. It spins when the host has a core for each of
-// its ranks.
+// New returns the Waiter of rank. It spins when there is a core for each of the
+// ranks that share the host's.
 func New(mem *job.Memory, rank int) *Waiter {
-	return &Waiter{mem: mem, rank: rank, spins: mem.Size() <= mem.Cores()}
+	return &Waiter{mem: mem, rank: rank, spins: mem.Sharers() <= mem.Cores()}
 }
 
 // Spins reports whether this rank may spin: there is a core for it alone.
