@@ -70,7 +70,8 @@ var floors = map[string][]string{
 	"runtime/internal/spawntest": {},
 	"runtime/job":                {"runtime/memlimit"},
 	"runtime/waiting":            {"runtime/job"},
-	"runtime/group":              {"runtime/job", "runtime/waiting"},
+	"runtime/group/exchange":     {},
+	"runtime/group":              {"runtime/group/exchange", "runtime/job", "runtime/waiting"},
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world":              {"runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "launcher/boot"},
 	"runtime/worldtest":          {"runtime/world"},
@@ -114,7 +115,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "runtime/matching"}
+var pure = []string{"collectives/schedule", "runtime/group/exchange", "runtime/matching"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{

@@ -1,0 +1,28 @@
+// Package exchange is how the hosts of a group tell each other what their members
+// published: the messages, and what a host makes of those that arrive. It is
+// pure: no clock, no lock, no transport, and is explored exhaustively.
+//
+// # Protocol
+//
+// Every host has a copy of all members' slots. One member of each host, the
+// leader, waits until all members of its host have published round s, and sends
+// their signatures and payloads to the leader of every other host, in as many
+// messages as it takes. An arriving part is stored into the slot of its member at
+// once; the member has entered the round with the last part of its payload. A
+// round is over on a host when every member has entered it there and the host's
+// own members were sent.
+//
+// Messages from one host arrive in the order in which they were sent; those of
+// different hosts in any order.
+//
+// # Why two slots suffice
+//
+// A round's slot is the one of its parity. Let B send round s+2. Then all its
+// members have published s+2, so round s+1 was over on B, so A's members were
+// received for s+1, so A had sent s+1, so all of A's members had published s+1,
+// and a member publishes s+1 only when it no longer reads round s. Hence nobody on
+// A reads round s any more when a part of round s+2 from B is stored over it. The
+// same steps bound how far hosts can be apart: before A has sent round s, nothing
+// past round s+1 can come. Accept refuses what breaks these rules, so a wrong
+// peer cannot overwrite what is being read.
+package exchange
