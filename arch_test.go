@@ -66,6 +66,7 @@ var floors = map[string][]string{
 	"runtime/copying":            {},
 	"runtime/crossmem":           {},
 	"runtime/matching":           {},
+	"runtime/rendezvous":         {},
 	"runtime/pipe":               {},
 	"runtime/internal/spawntest": {},
 	"runtime/job":                {"runtime/memlimit"},
@@ -115,7 +116,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "runtime/group/exchange", "runtime/matching"}
+var pure = []string{"collectives/schedule", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
