@@ -52,6 +52,9 @@ var floors = map[string][]string{
 	"transport/shm":           {"transport"},
 	"transport/transporttest": {"transport"},
 
+	"transport/tcp/internal/address":   {},
+	"transport/tcp/internal/handshake": {},
+
 	"launcher/boot":                {},
 	"launcher/internal/control":    {},
 	"launcher/internal/cores":      {},
@@ -192,6 +195,7 @@ func bootIsPlain(s source) string {
 func transportsInOneFile(s source) string {
 	for _, room := range s.house() {
 		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest"
+		concrete = concrete && !(strings.HasPrefix(s.dir(), "transport/") && strings.HasPrefix(room, s.dir()+"/")) // its own rooms
 		if concrete && s.path != "runtime/world/transports.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
 			return "names " + room
 		}
