@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	crypto "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 type front struct {
 	Options
 	id      string
+	secret  []byte // of the job
 	began   time.Time
 	job     *lifecycle.Job
 	ranks   []rankInfo
@@ -51,8 +53,12 @@ type rankInfo struct {
 	pid     int
 	joiner  int // the process that has joined
 	exit    *control.Exited
+	figures []byte // what it has reported
 	stderr  lines.Tail
 }
+
+// secretSize is the length of a job's secret in bytes.
+const secretSize = 32
 
 // Run runs a job to its end and returns golaunch's exit code. It must be called
 // once in a process's life.
@@ -80,8 +86,9 @@ func newFront(o Options) (*front, error) {
 	f := &front{
 		Options: o, began: time.Now(), id: fmt.Sprintf("%08x", rand.Uint32()),
 		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
-		messages: make(chan control.Message), lost: make(chan string, 1), later: make(chan func(), 1),
+		secret: make([]byte, secretSize), messages: make(chan control.Message), lost: make(chan string, 1), later: make(chan func(), 1),
 	}
+	crypto.Read(f.secret)
 	var builds []string
 	var err error
 	f.programs, builds, err = resolve(o.Segments, os.Environ(), []string{boot.EnvTerminal + "=" + terminals(o)})

@@ -74,5 +74,7 @@ func (f *front) launch() {
 		}
 	}
 	f.handle(lifecycle.Launched{})
-	f.conn.Send(&control.Start{Job: f.id, Size: len(f.ranks), Stdin: f.stdinReader(), Bind: f.BindToCore, Programs: f.programs})
+	f.conn.Send(&control.Start{Job: f.id, Size: len(f.ranks), Stdin: f.stdinReader(), Bind: f.BindToCore, Programs: f.programs,
+		Secret: f.secret, Hosts: []control.Host{{Name: f.host, Ranks: len(f.ranks)}},
+		Settings: control.Settings{Transport: "auto", Loopback: true, Timeout: int64(10 * time.Second)}})
 }

@@ -61,6 +61,8 @@ func TestSound(t *testing.T) {
 		func(r int) control.Message { return &control.Lost{Rank: r} },
 		func(r int) control.Message { return &control.Aborted{Rank: r} },
 		func(r int) control.Message { return &control.Exited{Rank: r} },
+		func(r int) control.Message { return &control.Address{Rank: r} },
+		func(r int) control.Message { return &control.Report{Rank: r} },
 		func(r int) control.Message { return &control.Output{Rank: r} },
 		func(r int) control.Message { return &control.Closed{Rank: r} },
 	} {

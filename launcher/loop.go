@@ -135,6 +135,9 @@ func (f *front) rankMessage(m control.Message) {
 		f.handle(lifecycle.Exited{Rank: m.Rank, Code: m.Code, Signal: m.Signal})
 	case *control.Output:
 		f.printed(m)
+	case *control.Address: // nobody else needs it
+	case *control.Report:
+		f.ranks[m.Rank].figures = m.Figures
 	case *control.Closed:
 		f.cannotWrite(f.output.end(streamOf(m.Rank, m.Stream), f.now()))
 	}

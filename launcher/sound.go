@@ -25,6 +25,10 @@ func sound(m control.Message, ranks int) error {
 		rank = m.Rank
 	case *control.Exited:
 		rank = m.Rank
+	case *control.Address:
+		rank = m.Rank
+	case *control.Report:
+		rank = m.Rank
 	case *control.Output:
 		rank = m.Rank
 	case *control.Closed:

@@ -110,7 +110,12 @@ func welcomed(ctx context.Context, socket *os.File) (*Session, error) {
 		}
 		return nil, err
 	}
-	return newSession(socket, p, memory), nil
+	details, err := receiveDetails(socket, p.Bytes)
+	if err != nil {
+		memory.Close()
+		return nil, fmt.Errorf("waiting for the supervisor's welcome: %w", err)
+	}
+	return newSession(socket, p, details, memory), nil
 }
 
 func checkWelcome(p Packet, memory *os.File) error {

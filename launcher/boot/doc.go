@@ -13,10 +13,15 @@
 //	rank                              supervisor
 //	hello(version) + private end  ->
 //	                              <-  welcome(rank, size, host) + job memory, or refused(text)
+//	                              <-  more(details)*: the job's secret, its hosts and settings
+//	address(address)              ->
+//	                              <-  done: it stands in the job's memory
 //	publish(key, bytes) + memfd   ->
 //	                              <-  done
 //	open(rank, key)               ->
 //	                              <-  done + memfd, once published; or failed(text)
+//	report(figures)               ->
+//	                              <-  done
 //	leave                         ->
 //	                              <-  done: the exit that follows is no failure
 //

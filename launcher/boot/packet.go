@@ -9,8 +9,8 @@ import (
 // Kind says what a packet means.
 type Kind uint8
 
-// The kinds of packet. Hello to Abort go from the rank to the supervisor, the
-// others back.
+// The kinds of packet. Hello to Abort, Address and Report go from the rank to the
+// supervisor, the others back.
 const (
 	Hello    Kind = 1 + iota // Text: version; with a descriptor: the private socket
 	Publish                  // Key, Bytes; with a descriptor: the segment
@@ -18,11 +18,14 @@ const (
 	Open                     // Rank, Key
 	Leave
 	Abort    // Code; Text: reason
-	Welcome  // Rank, Size; Text: host; with a descriptor: the job's memory
+	Welcome  // Rank, Size, Bytes: of details to follow; Text: host; with a descriptor: the job's memory
 	Refused  // Text: why
 	Done     // answers a request; with a descriptor when it was Open
 	Failed   // answers a request; Text: why
-	lastKind = Failed
+	Address  // Text: the rank's transport address
+	Report   // Text: the rank's figures
+	More     // behind Welcome; Text: the next part of the details
+	lastKind = More
 )
 
 // MaxText is the longest Text in bytes; Append cuts what is longer.

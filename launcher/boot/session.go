@@ -18,6 +18,9 @@ type Session struct {
 	memory *os.File
 	closed atomic.Bool
 
+	details Details
+	names   []string
+
 	mu      sync.Mutex
 	waiting map[uint32]chan answer // by request; nil once the supervisor is gone
 	lastID  uint32
@@ -31,9 +34,9 @@ type answer struct {
 	file   *os.File
 }
 
-func newSession(socket *os.File, p Packet, memory *os.File) *Session {
+func newSession(socket *os.File, p Packet, d Details, memory *os.File) *Session {
 	return &Session{
-		socket: socket, rank: int(p.Rank), size: int(p.Size), host: p.Text, memory: memory,
+		socket: socket, rank: int(p.Rank), size: int(p.Size), host: p.Text, memory: memory, details: d, names: d.names(),
 		waiting: map[uint32]chan answer{}, done: make(chan struct{}),
 	}
 }
@@ -50,6 +53,40 @@ func (s *Session) Host() string { return s.host }
 // JobMemory is the memfd the ranks of this host share with their supervisor. The
 // caller owns it: Close does not close it.
 func (s *Session) JobMemory() *os.File { return s.memory }
+
+// Job is the job's random name.
+func (s *Session) Job() string { return s.details.Job }
+
+// Secret is known to the ranks and supervisors of this job and to nobody else. It
+// must not be changed.
+func (s *Session) Secret() []byte { return s.details.Secret }
+
+// Settings are what golaunch's flags say about how ranks reach each other.
+func (s *Session) Settings() Settings { return s.details.Settings }
+
+// HostNames are the names of the job's hosts by their numbers in the job's memory;
+// several hosts may have one name. It must not be changed.
+func (s *Session) HostNames() []string { return s.names }
+
+// SetAddress tells every host how peers reach this rank, 1 to 252 bytes. It may be
+// called once. When it returns, the address stands in the memory of this host; in
+// that of the others it appears moments later.
+func (s *Session) SetAddress(address []byte) error {
+	_, err := s.request(context.Background(), Packet{Kind: Address, Text: string(address)}, nil)
+	return s.name(err, "announcing its address of %d bytes", len(address))
+}
+
+// Report hands over this rank's figures for golaunch --stats, at most MaxText
+// bytes; docs/launching.md has their form. The last report counts.
+func (s *Session) Report(figures []byte) error {
+	var err error
+	if len(figures) > MaxText {
+		err = fmt.Errorf("there can be %d", MaxText)
+	} else {
+		_, err = s.request(context.Background(), Packet{Kind: Report, Text: string(figures)}, nil)
+	}
+	return s.name(err, "reporting %d bytes of figures", len(figures))
+}
 
 // Publish hands the supervisor the descriptor of one of this rank's memory
 // segments, of size bytes, under a key of this rank's choice. When it returns,

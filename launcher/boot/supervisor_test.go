@@ -18,6 +18,7 @@ type fakeSupervisor struct {
 	t         *testing.T
 	inherited *os.File
 	private   *os.File
+	details   Details
 }
 
 // inherit makes this process look like a rank and returns its supervisor.
@@ -52,7 +53,9 @@ func (f *fakeSupervisor) welcome(rank, size int) {
 	}
 	w.Close()
 	f.hello()
-	f.send(Packet{Kind: Welcome, Rank: int32(rank), Size: int32(size), Text: "here"}, r)
+	if err := SendWelcome(f.private, Packet{Rank: int32(rank), Size: int32(size), Text: "here"}, f.details, r); err != nil {
+		f.t.Error(err)
+	}
 	r.Close()
 }
 

@@ -9,7 +9,7 @@ var Version = "0.1.0"
 // Protocol is the number of the packet layout. It changes with the layout of any
 // packet but hello and refused, which stay as they are for ever, so that programs
 // of different versions can refuse each other by name.
-const Protocol = 1
+const Protocol = 2
 
 // What golaunch puts into a rank's environment. The socket's answer counts; the
 // others are a convenience for scripts.

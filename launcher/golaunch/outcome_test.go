@@ -36,7 +36,7 @@ func TestOutcomes(t *testing.T) {
 		{"abort", with("-n 3", program("abort")...), result{42, "", "aborted the job with code 42: the data is bad\ngolaunch: 2 other ranks were stopped"}},
 		{"panic with deferred Leave", with("-n 2", program("panic")...), result{2, "", "rank 1 (HOST, process"}},
 		{"panic's words", with("-n 2", program("panic")...), result{2, "", "  | panic: boom"}},
-		{"other version", with("-n 1", program("old")...), result{1, "", "rank 0 was built with version 0.0.1 of golaunch (protocol 1) and this golaunch is version 0.1.0"}},
+		{"other version", with("-n 1", program("old")...), result{1, "", "rank 0 was built with version 0.0.1 of golaunch (protocol 2) and this golaunch is version 0.1.0"}},
 		{"joins twice", with("-n 1", program("twice")...), result{1, "", "has joined as rank 0 already"}},
 		{"timeout", with("-n 2 --timeout 0.1", "sleep", "1000"), result{124, "", "stopped, because the job took longer than --timeout 100ms\ngolaunch: 2 ranks were stopped\n"}},
 		{"continue", with("-n 3 --on-failure continue", sh("[ $GOLAUNCH_RANK = 1 ] && exit 3; sleep 0.1; echo done")...),

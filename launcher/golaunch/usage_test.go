@@ -86,7 +86,7 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("a line of the help has %d columns: %s", len(line), line)
 		}
 	}
-	launch(t, "--version").expect(t, result{0, "golaunch 0.1.0 (rank protocol 1, go", ""})
+	launch(t, "--version").expect(t, result{0, "golaunch 0.1.0 (rank protocol 2, go", ""})
 	launch(t, "-n", "0", "--help").expect(t, result{0, "Usage:", ""})
 }
 

@@ -146,6 +146,8 @@ func TestFailureNamesTheRankAndTheCause(t *testing.T) {
 		{Exited, 0, "rank 1 failed: it exited without leaving the job"},
 		{Failed, 3, "rank 1 failed: exited with code 3"},
 		{Failed, -9, "rank 1 failed: killed by signal 9 (killed)"},
+		{Failed, CodeHostLost, "rank 1 failed: its host was lost"},
+		{Failed, CodeNotStarted, "rank 1 failed: it could not be started"},
 		{Failed, 0, "rank 1 failed: its connection to the supervisor was lost"},
 	}
 	for _, c := range cases {

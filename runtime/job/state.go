@@ -32,8 +32,12 @@ func (s State) String() string {
 // it: nobody knows what became of the rank itself.
 const CodeHostLost int32 = math.MinInt32
 
+// CodeNotStarted, as the code of a Failed rank, says that its process could not be
+// started.
+const CodeNotStarted = CodeHostLost + 1
+
 // Describe says in words what became of a rank: code is its exit code, minus the
-// number of the signal that ended it, or CodeHostLost.
+// number of the signal that ended it, CodeHostLost or CodeNotStarted.
 func Describe(s State, code int32) string {
 	switch {
 	case s == Left:
@@ -42,6 +46,8 @@ func Describe(s State, code int32) string {
 		return "it exited without leaving the job"
 	case s == Failed && code == CodeHostLost:
 		return "its host was lost"
+	case s == Failed && code == CodeNotStarted:
+		return "it could not be started"
 	case s == Failed && code < 0:
 		return fmt.Sprintf("killed by signal %d (%v)", -code, syscall.Signal(-code))
 	case s == Failed && code > 0:

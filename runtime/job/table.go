@@ -3,8 +3,8 @@ package job
 import "fmt"
 
 // Report records what became of a rank. A State never goes back; a report that
-// would is ignored. code is the exit code, minus the signal's number, or
-// CodeHostLost.
+// would is ignored. code is the exit code, minus the signal's number,
+// CodeHostLost or CodeNotStarted.
 //
 // When the rank is over, everybody is woken, because somebody may wait for it.
 func (m *Memory) Report(rank int, s State, code int32) {

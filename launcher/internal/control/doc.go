@@ -19,6 +19,8 @@
 //	Start                             ->
 //	                                  <- Started or NotStarted, for each rank
 //	                                  <- Joined, Left, Lost, Aborted, Exited
+//	                                  <- Address, Report
+//	Fate, Address, of ranks elsewhere ->
 //	                                  <- Output, Closed for each stream of each rank
 //	Signal, Kill                      ->
 //	Finish, when every rank has ended ->
@@ -39,7 +41,7 @@
 package control
 
 // Protocol is the number of this protocol; it changes with any message's layout.
-const Protocol = 1
+const Protocol = 2
 
 // Window is how many bytes may be under way in one stream without credit.
 const Window = 64 << 10

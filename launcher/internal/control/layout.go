@@ -25,6 +25,9 @@ const (
 	kindStdinClosed
 	kindTrouble
 	kindDone
+	kindAddress
+	kindFate
+	kindReport
 )
 
 // makers returns an empty message, by kind.
@@ -52,6 +55,9 @@ var makers = [...]func() Message{
 	kindStdinClosed: func() Message { return new(StdinClosed) },
 	kindTrouble:     func() Message { return new(Trouble) },
 	kindDone:        func() Message { return new(Done) },
+	kindAddress:     func() Message { return new(Address) },
+	kindFate:        func() Message { return new(Fate) },
+	kindReport:      func() Message { return new(Report) },
 }
 
 func (*Hello) kind() uint8       { return kindHello }
@@ -77,6 +83,9 @@ func (*StdinCredit) kind() uint8 { return kindStdinCredit }
 func (*StdinClosed) kind() uint8 { return kindStdinClosed }
 func (*Trouble) kind() uint8     { return kindTrouble }
 func (*Done) kind() uint8        { return kindDone }
+func (*Address) kind() uint8     { return kindAddress }
+func (*Fate) kind() uint8        { return kindFate }
+func (*Report) kind() uint8      { return kindReport }
 
 func (m *Hello) fields(c *coder) {
 	c.number(&m.Protocol)
@@ -102,13 +111,39 @@ func (m *Start) fields(c *coder) {
 	c.number(&m.Size)
 	c.number(&m.Stdin)
 	c.flag(&m.Bind)
-	n := c.count(len(m.Programs), 6*4)
+	c.number(&m.Core)
+	c.number(&m.Sharers)
+	c.bytes(&m.Secret)
+	list(c, &m.Programs, 6*4, (*Program).fields)
+	c.number(&m.Host)
+	list(c, &m.Hosts, 4+8, (*Host).fields)
+	c.flag(&m.Apart)
+	m.Settings.fields(c)
+}
+
+// list writes a list, or reads one whose elements are at least least bytes long.
+func list[T any](c *coder, v *[]T, least int, fields func(*T, *coder)) {
+	n := c.count(len(*v), least)
 	if c.reading {
-		m.Programs = make([]Program, n)
+		*v = make([]T, n)
 	}
-	for i := range m.Programs {
-		m.Programs[i].fields(c)
+	for i := range *v {
+		fields(&(*v)[i], c)
 	}
+}
+
+func (h *Host) fields(c *coder) {
+	c.text(&h.Name)
+	c.number(&h.Ranks)
+}
+
+func (s *Settings) fields(c *coder) {
+	c.text(&s.Transport)
+	c.text(&s.Interface)
+	c.flag(&s.Loopback)
+	c.flag(&s.Encrypt)
+	c.flag(&s.Stats)
+	c.long(&s.Timeout)
 }
 
 func (p *Program) fields(c *coder) {
@@ -197,3 +232,19 @@ func (m *StdinClosed) fields(*coder) {}
 func (m *Trouble) fields(c *coder) { c.text(&m.Text) }
 
 func (m *Done) fields(c *coder) { c.number(&m.Killed) }
+
+func (m *Address) fields(c *coder) {
+	c.number(&m.Rank)
+	c.bytes(&m.Address)
+}
+
+func (m *Fate) fields(c *coder) {
+	c.number(&m.Rank)
+	c.number(&m.State)
+	c.number(&m.Code)
+}
+
+func (m *Report) fields(c *coder) {
+	c.number(&m.Rank)
+	c.bytes(&m.Figures)
+}

@@ -42,13 +42,36 @@ type Built struct {
 	Dir, Path, Output string
 }
 
-// Start names every rank of this supervisor.
+// Start tells of the whole job, and names every rank of this supervisor.
 type Start struct {
 	Job      string
-	Size     int  // ranks in the job
-	Stdin    int  // the rank that reads stdin, AllRanks or NoRank
-	Bind     bool // each rank to a core
+	Size     int    // ranks in the job
+	Stdin    int    // the rank that reads stdin, AllRanks or NoRank
+	Bind     bool   // each rank to a core
+	Core     int    // the core of this supervisor's first rank, if Bind
+	Sharers  int    // ranks of the job that share this machine's cores
+	Secret   []byte // the job's
 	Programs []Program
+
+	Host  int    // which of Hosts this supervisor's is
+	Hosts []Host // all, in the order of their ranks
+	// Apart has every rank count as a host of its own, so that ranks talk over the
+	// network wherever they are.
+	Apart    bool
+	Settings Settings
+}
+
+// A Host is where the next Ranks ranks are.
+type Host struct {
+	Name  string
+	Ranks int
+}
+
+// Settings are boot.Settings.
+type Settings struct {
+	Transport, Interface     string
+	Loopback, Encrypt, Stats bool
+	Timeout                  int64 // nanoseconds
 }
 
 // A Program is what ranks First to First+Count-1 run.
@@ -117,6 +140,22 @@ type Exited struct {
 	CoreDumped         bool
 	Wall, User, System int64
 	MaxRSS             int64 // bytes
+}
+
+// Address is how peers reach a rank. The supervisor of the rank tells the front,
+// the front the other supervisors.
+type Address struct {
+	Rank    int
+	Address []byte
+}
+
+// Fate tells a supervisor what became of a rank elsewhere: job.State and its code.
+type Fate struct{ Rank, State, Code int }
+
+// Report holds the figures that a rank has reported.
+type Report struct {
+	Rank    int
+	Figures []byte
 }
 
 // Output is what a rank wrote.

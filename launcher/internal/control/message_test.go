@@ -13,10 +13,11 @@ func samples() []Message {
 		&Hello{Protocol: 1, Version: "1.2", Host: "here", PID: 4},
 		&Build{Scratch: "/tmp/x", Dir: "/src", Env: []string{"A=1", ""}},
 		&Built{Dir: "/src", Path: "/tmp/x/prog", Output: "no"},
-		&Start{Job: "j", Size: 3, Stdin: AllRanks, Bind: true, Programs: []Program{
+		&Start{Job: "j", Size: 3, Stdin: AllRanks, Bind: true, Core: 1, Sharers: 2, Secret: []byte("s"), Programs: []Program{
 			{First: 0, Count: 2, Path: "/bin/a", Args: []string{"a", "b c"}, Env: []string{"X=Y"}, Dir: "/"},
 			{First: 2, Count: 1, Path: "/bin/b", Args: []string{"b"}, Env: []string{"Z="}, Dir: "/tmp"},
-		}},
+		}, Host: 1, Hosts: []Host{{"a", 1}, {"b", 2}}, Apart: true,
+			Settings: Settings{Transport: "tcp", Interface: "eth0", Loopback: true, Encrypt: true, Stats: true, Timeout: 1}},
 		&Signal{Sig: 15, SpareLeft: true},
 		&Kill{},
 		&Finish{Linger: 1 << 40},
@@ -36,6 +37,9 @@ func samples() []Message {
 		&StdinClosed{},
 		&Trouble{Text: "no memory"},
 		&Done{Killed: 3},
+		&Address{Rank: 2, Address: []byte("there")},
+		&Fate{Rank: 2, State: 4, Code: -9},
+		&Report{Rank: 2, Figures: []byte("{}")},
 	}
 }
 

@@ -37,8 +37,8 @@ func (s *supervisor) welcome(r *rank, hello boot.Packet, private *os.File) {
 		private.Close()
 		return
 	}
-	p := boot.Packet{Kind: boot.Welcome, Rank: int32(r.number), Size: int32(s.size), Text: s.host}
-	boot.Send(private, p, s.memory.File())
+	p := boot.Packet{Rank: int32(r.number), Size: int32(s.size), Text: s.host}
+	boot.SendWelcome(private, p, s.details, s.memory.File())
 	go s.attend(r, private)
 }
 
@@ -91,6 +91,11 @@ func (s *supervisor) answer(r *rank, private *os.File, p boot.Packet, file *os.F
 		reply(nil, s.withdraw(r, p.Key))
 	case boot.Open:
 		s.open(p, reply)
+	case boot.Address:
+		reply(nil, s.announce(r, []byte(p.Text)))
+	case boot.Report:
+		s.front.Send(&control.Report{Rank: r.number, Figures: []byte(p.Text)})
+		reply(nil, nil)
 	case boot.Leave:
 		s.goodbye(r)
 		reply(nil, nil)
@@ -129,7 +134,7 @@ func (s *supervisor) open(p boot.Packet, reply func(*os.File, error)) {
 	s.mu.Lock()
 	var file *os.File
 	var later bool
-	err := fmt.Errorf("there are only ranks 0 to %d on this host", s.size-1)
+	err := fmt.Errorf("rank %d is not on this host", p.Rank)
 	if s.ranks[int(p.Rank)] != nil {
 		file, later, err = s.segments.open(segment{int(p.Rank), p.Key}, reply)
 	}

@@ -22,9 +22,10 @@ type rank struct {
 	pid       int // of the process that was started; 0: none
 	inherited *os.File
 
-	joiner int // the process that has joined; 0: none
-	left   bool
-	exited bool
+	joiner    int // the process that has joined; 0: none
+	addressed bool
+	left      bool
+	exited    bool
 }
 
 // admit decides whether process pid may join as the rank; reason says why not.

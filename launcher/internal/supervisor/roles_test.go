@@ -24,6 +24,7 @@ var roles = map[string]func() error{
 	"aborter": aborter,
 	"segment": segments2,
 	"leaver":  leaver,
+	"details": detailsOf,
 }
 
 func connect() *boot.Session {
@@ -50,6 +51,45 @@ func member() error {
 	state, _ = mem.State(s.Rank())
 	fmt.Printf("now I have %v\n", state)
 	return s.Close()
+}
+
+// detailsOf tells what it was told, announces an address, and waits until it knows
+// the address of the rank elsewhere and that it has failed.
+func detailsOf() error {
+	s := connect()
+	mem, err := job.Map(s.JobMemory())
+	if err != nil {
+		return err
+	}
+	mem.SetRank(s.Rank())
+	mem.SetHostNames(s.HostNames())
+	fmt.Printf("%s %s %q on %s of %q, %+v, hosts %d, sharers %d, ", s.Job(), s.Secret(), s.Host(), s.HostNames()[mem.Host()],
+		s.HostNames(), s.Settings(), mem.Hosts(), mem.Sharers())
+	if err := s.SetAddress([]byte("I am here")); err != nil {
+		return err
+	}
+	fmt.Printf("%q, again: %v\n", mem.Address(s.Rank()), s.SetAddress([]byte("or here")))
+	if err := s.Report([]byte("{}")); err != nil {
+		return err
+	}
+	sleepUntil(mem, s.Rank(), func() bool { return mem.Address(2) != nil })
+	fmt.Printf("rank 2 is at %q\n", mem.Address(2))
+	sleepUntil(mem, s.Rank(), func() bool { return mem.Failure(2) != nil })
+	fmt.Println(mem.Failure(2))
+	return s.Leave()
+}
+
+// sleepUntil needs the bell to be rung.
+func sleepUntil(mem *job.Memory, rank int, ready func() bool) {
+	for {
+		ticket := mem.Drowse(rank)
+		if ready() {
+			mem.Wake(rank)
+			return
+		}
+		mem.Sleep(rank, ticket)
+		mem.Wake(rank)
+	}
 }
 
 func hang() error {

@@ -13,7 +13,6 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/cores"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
-	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/job"
 )
 
@@ -21,24 +20,28 @@ import (
 const socketNumber = 3
 
 // prepare notes what the job consists of, before any message about it comes.
-func (s *supervisor) prepare(m *control.Start) {
+func (s *supervisor) prepare(m *control.Start) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.size = m.Size
+	s.details = details(m)
+	if m.Host >= 0 && m.Host < len(m.Hosts) {
+		s.host = m.Hosts[m.Host].Name
+	}
 	for _, p := range m.Programs {
 		for i := range p.Count {
 			s.ranks[p.First+i] = &rank{number: p.First + i}
 		}
 	}
+	return s.makeMemory(m)
 }
 
-// start starts every rank.
-func (s *supervisor) start(m *control.Start) {
-	err := s.makeMemory()
+// start starts every rank; err says why the job has no memory.
+func (s *supervisor) start(m *control.Start, err error) {
 	if err != nil {
 		s.front.Send(&control.Trouble{Text: err.Error()})
 	}
-	bind := s.binding(m.Bind)
+	bind := s.binding(m)
 	for _, p := range m.Programs {
 		for i := range p.Count {
 			n := p.First + i
@@ -52,26 +55,19 @@ func (s *supervisor) start(m *control.Start) {
 	s.input.ready()
 }
 
-func (s *supervisor) makeMemory() error {
-	memory, err := job.Create(s.size, job.Options{Cores: cores.Usable(), Extra: group.Size(s.size)})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.memory = memory
-	return err
-}
-
 // binding returns which CPUs a rank is bound to; nil: any. More ranks than cores
 // share them in turn.
-func (s *supervisor) binding(wanted bool) func(rank int) *unix.CPUSet {
+func (s *supervisor) binding(m *control.Start) func(rank int) *unix.CPUSet {
 	var sets []unix.CPUSet
-	if wanted {
+	if m.Bind {
 		sets = cores.Sets()
 	}
+	first := firstRank(m.Programs)
 	return func(rank int) *unix.CPUSet {
 		if len(sets) == 0 {
 			return nil
 		}
-		return &sets[rank%len(sets)]
+		return &sets[(m.Core+rank-first)%len(sets)]
 	}
 }
 
@@ -86,6 +82,7 @@ func (s *supervisor) launch(p *control.Program, r *rank, stdin int, cpus *unix.C
 		return
 	}
 	w.closeOurs()
+	s.memory.Report(r.number, job.Failed, job.CodeNotStarted)
 	var errno syscall.Errno
 	errors.As(err, &errno)
 	s.front.Send(&control.NotStarted{Rank: r.number, Errno: int(errno), Text: startError(p, err)})

@@ -24,6 +24,7 @@ type supervisor struct {
 	mu       sync.Mutex
 	memory   *job.Memory
 	size     int
+	details  boot.Details
 	ranks    map[int]*rank
 	segments segments
 	input    *input
@@ -98,8 +99,7 @@ func (s *supervisor) obey() error {
 			go s.build(m, s.builds)
 			s.builds++
 		case *control.Start:
-			s.prepare(m)
-			go s.start(m)
+			go s.start(m, s.prepare(m))
 		case *control.Signal:
 			s.signal(syscall.Signal(m.Sig), m.SpareLeft)
 		case *control.Kill:
@@ -112,6 +112,10 @@ func (s *supervisor) obey() error {
 			s.input.end()
 		case *control.Credit:
 			s.credit(m)
+		case *control.Address, *control.Fate:
+			if err := s.elsewhere(m); err != nil {
+				return err
+			}
 		default:
 			return fmt.Errorf("the front sent a %T", m)
 		}

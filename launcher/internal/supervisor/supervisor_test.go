@@ -63,7 +63,7 @@ func TestRefusals(t *testing.T) {
 		stream int
 		want   string
 	}{
-		{"old", 2, "rank 0 was built with version 0.0.1 of golaunch (protocol 1) and this golaunch is version "},
+		{"old", 2, "rank 0 was built with version 0.0.1 of golaunch (protocol 2) and this golaunch is version "},
 		{"second", 1, "process PID has joined as rank 0 already, and process "},
 		{"rejoin", 1, "rank 0, which process PID had joined, has left the job, and process PID cannot join again"},
 	} {
@@ -150,7 +150,7 @@ func TestSegments(t *testing.T) {
 		"asking\nopened \"hello from 0\"\n" +
 			"never published: rank 1: opening segment 0x63 of rank 0: rank 0 has left the job, and had not published it\n" +
 			"dead: rank 1: opening segment 0x1 of rank 2: rank 2 has ended: exited with code 3, and had not published it\n" +
-			"nobody: rank 1: opening segment 0x1 of rank 3: there are only ranks 0 to 2 on this host\n" +
+			"nobody: rank 1: opening segment 0x1 of rank 3: rank 3 is not on this host\n" +
 			"withdrawn: rank 1: opening segment 0x9 of rank 0: rank 0 has withdrawn it\n" +
 			"after it left: true <nil>\n",
 	} {
