@@ -71,7 +71,7 @@ func (e *engine) combine(c *call, in, out []byte) {
 	}
 	reduce.Into(c.kind, c.op, out, e.operand(0, in), e.operand(1, in))
 	for member := 2; member < e.size; member++ {
-		reduce.Into(c.kind, c.op, out, out, e.group.Payload(member))
+		reduce.Into(c.kind, c.op, out, out, e.group.Payload(member)[:len(out)])
 	}
 }
 
@@ -79,7 +79,7 @@ func (e *engine) operand(member int, in []byte) []byte {
 	if member == e.me {
 		return in
 	}
-	return e.group.Payload(member)
+	return e.group.Payload(member)[:len(in)]
 }
 
 func (e *engine) allreduceLarge(ctx context.Context, c *call, in, out []byte) error {

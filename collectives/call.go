@@ -6,6 +6,7 @@ import (
 
 	"github.com/golaunch/golaunch/collectives/reduce"
 	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/world"
 )
 
 // collective is which operation a call is.
@@ -21,11 +22,12 @@ const (
 	calls
 )
 
-// names are what errors call the operations, and what Enter is given.
-var names = [calls]string{
-	callBarrier: "Barrier", callBcast: "Bcast", callReduce: "Reduce",
-	callAllreduce: "Allreduce", callGather: "Gather", callAllgather: "Allgather",
+// operation is the same for package world, which numbers them in the same order.
+func (c collective) operation() world.Operation {
+	return world.OpBarrier + world.Operation(c-callBarrier)
 }
+
+func (c collective) String() string { return c.operation().String() }
 
 // call is what all ranks must agree on.
 type call struct {
@@ -77,7 +79,7 @@ func (c *call) closing() uint32 { return c.opening() | sigEnd }
 
 // String is the call as errors have it: "Reduce (Sum of float64) of 8 bytes to root 2".
 func (c call) String() string {
-	text := names[c.what]
+	text := c.what.String()
 	switch {
 	case c.op != 0:
 		text += fmt.Sprintf(" (%v of %v)", c.op, c.kind)

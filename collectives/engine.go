@@ -45,7 +45,7 @@ func newEngine(inside *world.Inside) *engine {
 // enter begins a call on a communicator. Each enter that succeeds is ended by leave.
 func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 	inside := world.Of(comm)
-	if err := inside.Enter(&names[c.what]); err != nil {
+	if err := inside.Enter(c.what.operation()); err != nil {
 		return nil, err
 	}
 	e, ok := inside.Collectives.(*engine)
@@ -53,7 +53,7 @@ func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 		e = newEngine(inside)
 		inside.Collectives = e
 	}
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return nil, e.leave(c, context.Cause(ctx))
 	}
 	if c.bad != nil {
@@ -65,10 +65,15 @@ func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 // leave ends a call. If it failed, the communicator breaks.
 func (e *engine) leave(c *call, err error) error {
 	if err != nil {
-		err = e.inside.Fail(names[c.what], e.withCause(err))
+		return e.fail(c, err)
 	}
 	e.inside.Exit()
-	return err
+	return nil
+}
+
+func (e *engine) fail(c *call, err error) error {
+	defer e.inside.Exit()
+	return e.inside.Fail(c.what.operation(), e.withCause(err))
 }
 
 // withCause adds to a rank's failure that the communicator is broken, if it is:

@@ -70,7 +70,7 @@ func operate[T Number](x *trial) {
 	inputs := inputsOf[T](x.agree, x.comm.Size(), n, op)
 	want := reference(what, inputs, root, op)
 	got, err := perform(x, what, forced, inputs[x.comm.Rank()], root, op)
-	where := fmt.Sprintf("%v, forced %v: %d elements of %T, %v, root %d, rank %d of %d", names[what], forced, n, *new(T), op, root, x.comm.Rank(), x.comm.Size())
+	where := fmt.Sprintf("%v, forced %v: %d elements of %T, %v, root %d, rank %d of %d", what, forced, n, *new(T), op, root, x.comm.Rank(), x.comm.Size())
 	if err != nil {
 		x.t.Errorf("%s: %v", where, err)
 		return

@@ -27,15 +27,17 @@ func (e *engine) explain(c *call, err error) error {
 	return &MismatchError{Rank: m.Member, Mine: c.String(), Theirs: e.calledBy(m.Member, m.Theirs)}
 }
 
-// calledBy says what a member called. Its slot has the offer of a large operation.
+// calledBy says what a member called. In the first round of a large operation its
+// slot has the offer.
 func (e *engine) calledBy(member int, signature uint32) string {
 	theirs, ok := decode(signature)
 	if !ok {
 		return fmt.Sprintf("an operation that is no collective (signature %#x)", signature)
 	}
 	if signature&sigLarge != 0 {
-		o := decodeOffer(e.group.Payload(member))
-		theirs.bytes, theirs.root = o.bytes, o.root
+		if o, err := decodeOffer(e.group.Payload(member)); err == nil {
+			theirs.bytes, theirs.root = o.bytes, o.root
+		}
 	}
 	return theirs.String()
 }

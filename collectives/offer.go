@@ -3,6 +3,7 @@ package collectives
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/golaunch/golaunch/runtime/arena"
 )
@@ -40,15 +41,18 @@ func (o *offer) encode(dst []byte) {
 	}
 }
 
-// decodeOffer reads what encode wrote. src is a whole slot and cannot be short.
-func decodeOffer(src []byte) offer {
+// decodeOffer reads what encode wrote.
+func decodeOffer(src []byte) (offer, error) {
+	if len(src) != offerSize {
+		return offer{}, fmt.Errorf("an offer of %d bytes, want %d", len(src), offerSize)
+	}
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(src[8*i:]) }
 	flags := word(2)
 	return offer{
 		bytes: int(word(0)), root: int(word(1)), hasIn: flags&offersIn != 0, hasOut: flags&offersOut != 0,
 		in:  arena.Extent{Key: word(3), Offset: int64(word(4))},
 		out: arena.Extent{Key: word(5), Offset: int64(word(6))},
-	}
+	}, nil
 }
 
 // open is the first round of a large operation: the ranks learn that all have
@@ -61,12 +65,17 @@ func (e *engine) open(ctx context.Context, c *call, in, out []byte) error {
 	if len(out) > 0 {
 		mine.out, mine.hasOut = e.inside.Locate(out)
 	}
-	mine.encode(e.group.Room())
-	if err := e.round(ctx, c, c.opening(), nil); err != nil {
+	room := e.group.Room()[:offerSize]
+	mine.encode(room)
+	if err := e.round(ctx, c, c.opening(), room); err != nil {
 		return err
 	}
 	for member := range e.offers {
-		e.offers[member] = decodeOffer(e.group.Payload(member))
+		o, err := decodeOffer(e.group.Payload(member))
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", member, err)
+		}
+		e.offers[member] = o
 	}
 	return e.agree(c)
 }
@@ -83,12 +92,7 @@ func (e *engine) agree(c *call) error {
 	return nil
 }
 
-// round publishes a payload, or with nil what is in the group's room, and waits
-// for everybody.
-//
-// A small payload is better passed than put into the room: there it would share a
-// cache line with the head that the peers are looking at, who would take the line
-// away between the two stores.
+// round publishes a payload and waits for everybody.
 func (e *engine) round(ctx context.Context, c *call, signature uint32, payload []byte) error {
 	e.group.Publish(signature, payload)
 	if err := e.group.WaitAll(ctx); err != nil {

@@ -31,9 +31,9 @@ type statement struct {
 // text.
 const statementHead = 8 + 8 + 4*8
 
-// encode writes a statement to the front of dst, which is longer than statementHead; the
-// text is cut off where there is no room left.
-func (s statement) encode(dst []byte) {
+// encode writes a statement to the front of dst, which is longer than statementHead, and
+// returns that part; the text is cut off where there is no room left.
+func (s statement) encode(dst []byte) []byte {
 	text := dst[statementHead:]
 	n := copy(text, s.text)
 	var refused uint64
@@ -45,6 +45,7 @@ func (s statement) encode(dst []byte) {
 	for i, v := range s.values {
 		binary.LittleEndian.PutUint64(dst[16+8*i:], v)
 	}
+	return dst[:statementHead+n]
 }
 
 func decodeStatement(src []byte) (s statement, err error) {
@@ -75,8 +76,7 @@ func (e *refusal) Error() string { return fmt.Sprintf("rank %d: %s", e.rank, e.t
 // the first one's refusal is the error of all.
 func agree(ctx context.Context, in *world.Inside, signature uint32, mine statement) ([]statement, error) {
 	g := in.Group()
-	mine.encode(g.Room())
-	g.Publish(signature, nil)
+	g.Publish(signature, mine.encode(g.Room()))
 	if err := g.WaitAll(ctx); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,6 @@ type options struct{ name string }
 // Name gives the window a name, for errors.
 func Name(name string) Option { return func(o *options) { o.name = name } }
 
-var opAllocate = "Allocate"
-
 // Allocate makes a window over the ranks of comm, with a part of n zeroed elements at
 // this rank (MPI_Win_allocate). It is collective over comm; n may differ between ranks, and
 // be 0; T is the same at all.
@@ -52,7 +50,7 @@ func Allocate[T any](ctx context.Context, comm *world.Comm, n int, opts ...Optio
 
 func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n int) error {
 	c.in, c.me, c.arena = world.Of(comm), comm.Rank(), comm.Arena()
-	if err := c.in.Enter(&opAllocate); err != nil {
+	if err := c.in.Enter(world.OpAllocate); err != nil {
 		return fmt.Errorf("%w (%s)", err, c.what)
 	}
 	defer c.in.Exit()
@@ -64,7 +62,7 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 	if errors.As(err, &refused) {
 		err = c.errorf("Allocate of %s on communicator %q: %w", plural(n), comm.Name(), err)
 	} else {
-		err = c.fail(opAllocate, err) // before disown: others may still come by
+		err = c.fail(world.OpAllocate, err) // before disown: others may still come by
 	}
 	return errors.Join(err, c.disown())
 }

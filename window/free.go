@@ -6,9 +6,8 @@ import (
 	"fmt"
 
 	"github.com/golaunch/golaunch/runtime/arena"
+	"github.com/golaunch/golaunch/runtime/world"
 )
-
-var opFree = "Free"
 
 // groupOwner is the member in whose memory the window's group lives.
 const groupOwner = 0
@@ -24,7 +23,7 @@ func (c *core) Free(ctx context.Context) error {
 	if c.over == errFreed {
 		return c.errorf("Free: %w", c.over)
 	}
-	if err := c.in.Enter(&opFree); err != nil {
+	if err := c.in.Enter(world.OpFree); err != nil {
 		return fmt.Errorf("%w (%s)", err, c.what)
 	}
 	defer c.in.Exit()
@@ -38,13 +37,13 @@ func (c *core) Free(ctx context.Context) error {
 		err = c.disband(ctx)
 	}
 	if err != nil {
-		err = c.fail(opFree, err)
+		err = c.fail(world.OpFree, err)
 	}
 	return errors.Join(err, c.disown())
 }
 
 // fail breaks the communicator because op failed here.
-func (c *core) fail(op string, err error) error {
+func (c *core) fail(op world.Operation, err error) error {
 	return fmt.Errorf("%w (%s)", c.in.Fail(op, err), c.what)
 }
 

@@ -66,6 +66,9 @@ func (g *Group) explain(op string, cause error) {
 	put(v.cause[:], cause.Error())
 }
 
+// IsBroken reports whether Broken would return an error. It costs a load.
+func (g *Group) IsBroken() bool { return brokenBy(g.area).Load() != 0 }
+
 // Broken returns a *BrokenError if the group is broken, nil otherwise.
 func (g *Group) Broken() error {
 	by := brokenBy(g.area).Load()

@@ -19,10 +19,12 @@ type Group struct {
 	waiter   *waiting.Waiter
 	area     []byte
 	slots    [2][]slot // by parity, then member
+	own      [2]slot   // by parity: this member's
 	round    uint64
 	head     uint64 // of the round: what every member's head should be
 	counts   bool   // arrivals are counted: ranks share cores
 	missing  round
+	room     []byte // Room's; nil before the first use
 	breaking sync.Once
 }
 
@@ -53,6 +55,9 @@ func New(cfg Config) (*Group, error) {
 			g.slots[parity][member] = slotOf(cfg.Area, n, member, parity)
 		}
 	}
+	for parity := range g.own {
+		g.own[parity] = g.slots[parity][cfg.Me]
+	}
 	g.missing.group = g
 	return g, nil
 }
@@ -67,26 +72,40 @@ func (g *Group) Me() int { return g.me }
 func (g *Group) Rank(member int) int { return g.ranks[member] }
 
 // Publish enters the next round with a signature of the operation and a payload
-// of at most MaxPayload bytes. It does not wait.
+// of at most MaxPayload bytes, which may be reused when it returns. It does not
+// wait.
 func (g *Group) Publish(signature uint32, payload []byte) {
 	g.round++
 	g.head = g.round<<32 | uint64(signature)
-	s := &g.slots[g.round&1][g.me]
-	copy(s.payload, payload)
+	s := &g.own[g.round&1]
+	s.put(payload)
 	waiting.Published()
 	s.head.Store(g.head)
-	g.arrive()
+	if g.counts {
+		g.arrive()
+	} else {
+		g.ringOthers()
+	}
+	own(g.own[(g.round+1)&1].head) // the peers have read it, and have a copy
 }
 
-// Room is where the payload of the next Publish goes: a caller may write there
-// and publish nil, which saves a copy.
-func (g *Group) Room() []byte { return g.slots[(g.round+1)&1][g.me].payload }
-
-// arrive wakes who may be waiting for this member.
-func (g *Group) arrive() {
-	if g.counts && wordAt(g.area, arrivalsAt).Add(1) != g.round*uint64(len(g.ranks)) {
-		return // another arrives later, and wakes them all
+// Room is MaxPayload bytes of this member's own in which a caller may put together
+// what it publishes next.
+func (g *Group) Room() []byte {
+	if g.room == nil {
+		g.room = make([]byte, MaxPayload)
 	}
+	return g.room
+}
+
+// arrive counts this member. The last one wakes the others.
+func (g *Group) arrive() {
+	if wordAt(g.area, arrivalsAt).Add(1) == g.round*uint64(len(g.ranks)) {
+		g.ringOthers()
+	}
+}
+
+func (g *Group) ringOthers() {
 	for member, rank := range g.ranks {
 		if member != g.me {
 			g.mem.Ring(rank)
@@ -94,9 +113,9 @@ func (g *Group) arrive() {
 	}
 }
 
-// Payload is what a member published in the current round, all MaxPayload bytes
-// of its slot. It is valid after WaitAll and until this member's next Publish.
-func (g *Group) Payload(member int) []byte { return g.slots[g.round&1][member].payload }
+// Payload is what a member published in the current round. It is valid after
+// WaitAll and until this member's next Publish.
+func (g *Group) Payload(member int) []byte { return g.slots[g.round&1][member].payload() }
 
 // firstLooks is how often WaitAll looks at a head before it asks the waiter for
 // help: about as long as a cache line takes to come over.

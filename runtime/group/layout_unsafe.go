@@ -12,29 +12,33 @@ import (
 //	retired   one word: how many members have made their last access
 //	notices   one word a member, for whatever its owner wants others to find
 //	reasons   of each member, why it broke the group (512 bytes)
-//	slots     member 0 parity 0, member 0 parity 1, member 1 parity 0, ...
+//	lines     parity 0 of member 0, 1, ..., then parity 1
+//	bulk      likewise
 //
-// A slot is a head of 8 bytes and the payload right behind it, so that a small
-// payload shares the head's cache line and one transfer brings both. Its size is
-// no power of two: heads a page apart would all fall into one set of the first
-// cache.
+// A slot is a line and a bulk. The line has the head, the payload's length and, if
+// there is room, the payload, so that one transfer brings all of a small one, and
+// the lines of many members lie together: they take one or two entries of the TLB,
+// where ranks that take turns on a core begin with an empty one. A longer payload
+// is in the bulk.
 const (
 	reasonsSize = 512
 	lineSize    = 128
 	arrivalsAt  = lineSize
 	retiredAt   = arrivalsAt + lineSize
 	noticesAt   = retiredAt + lineSize
-	headSize    = 8
-	slotSize    = headSize + MaxPayload + lineSize - headSize
+	headSize    = 16 // head and length
+	lineRoom    = lineSize - headSize
 
 	// MaxPayload is the longest payload of Publish in bytes.
 	MaxPayload = 4096
 )
 
 // Size is how many bytes of zeroed shared memory a group of n members needs.
-func Size(n int) int { return slotsAt(n) + 2*n*slotSize }
+func Size(n int) int { return bulkAt(n) + 2*n*MaxPayload }
 
-func slotsAt(n int) int { return reasonsAt(n) + n*reasonsSize }
+func bulkAt(n int) int { return linesAt(n) + 2*n*lineSize }
+
+func linesAt(n int) int { return reasonsAt(n) + n*reasonsSize }
 
 func reasonsAt(n int) int { return noticesAt + (n*8+lineSize-1)/lineSize*lineSize }
 
@@ -62,17 +66,44 @@ func wordAt(area []byte, at int) *atomic.Uint64 {
 }
 
 func slotOf(area []byte, n, member, parity int) slot {
-	at := slotsAt(n) + (2*member+parity)*slotSize
+	index := parity*n + member
+	line := area[linesAt(n)+index*lineSize:][:lineSize:lineSize]
 	return slot{
-		head:    (*atomic.Uint64)(unsafe.Pointer(&area[at])),
-		payload: area[at+headSize : at+headSize+MaxPayload : at+headSize+MaxPayload],
+		head:   (*atomic.Uint64)(unsafe.Pointer(&line[0])),
+		length: (*uint64)(unsafe.Pointer(&line[8])),
+		line:   line[headSize:],
+		bulk:   area[bulkAt(n)+index*MaxPayload:][:MaxPayload:MaxPayload],
 	}
 }
 
-// A slot is where one member publishes in every other round.
+// A slot is where one member publishes in every other round. Everything but the
+// head is plain memory: its owner writes it before it stores the head, and others
+// read it after they have loaded that.
 type slot struct {
-	head    *atomic.Uint64
-	payload []byte
+	head       *atomic.Uint64
+	length     *uint64
+	line, bulk []byte
+}
+
+// put stores a payload.
+func (s *slot) put(payload []byte) {
+	*s.length = uint64(len(payload))
+	switch {
+	case len(payload) == 0:
+	case len(payload) <= lineRoom:
+		copy(s.line, payload)
+	default:
+		copy(s.bulk, payload)
+	}
+}
+
+// payload is what put has stored.
+func (s *slot) payload() []byte {
+	n := min(*s.length, MaxPayload) // it comes from shared memory
+	if n <= lineRoom {
+		return s.line[:n:n]
+	}
+	return s.bulk[:n:n]
 }
 
 func aligned(area []byte) bool {

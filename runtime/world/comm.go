@@ -19,7 +19,7 @@ type Comm struct {
 	pipes   *pipes
 	memory  *shared // the group's memory; nil for the world, whose lies in the job's
 	inside  Inside
-	busy    atomic.Pointer[string] // the collective operation under way
+	busy    atomic.Uint32 // the Operation under way; 0: none
 	left    atomic.Bool
 }
 
@@ -97,13 +97,13 @@ func (c *Comm) Free(ctx context.Context) error {
 	if c.memory == nil {
 		return fmt.Errorf("rank %d: Free on the world communicator: use Leave", c.process.rank)
 	}
-	if err := c.enter("Free"); err != nil {
+	if err := c.enter(OpFree); err != nil {
 		return err
 	}
 	defer c.exit()
 	c.left.Store(true)
 	if err := c.dissolve(ctx); err != nil {
-		return c.fail("Free", err)
+		return c.fail(OpFree, err)
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func (in *Inside) WorldRank(rank int) int { return in.comm.group.Rank(rank) }
 
 // Enter begins a collective operation. It is an error when another one is under
 // way on the communicator, when it is broken, or when the rank has left. Exit
-// ends what Enter began. op is a constant string.
-func (in *Inside) Enter(op *string) error { return in.comm.begin(op) }
+// ends what Enter began.
+func (in *Inside) Enter(op Operation) error { return in.comm.enter(op) }
 
 // Exit ends the collective operation that Enter began.
 func (in *Inside) Exit() { in.comm.exit() }
@@ -42,7 +42,7 @@ func (in *Inside) Exit() { in.comm.exit() }
 // Fail breaks the communicator on every rank because op failed here, and
 // returns err with this rank, the operation and the communicator named. An error
 // that already is a *BrokenError of this communicator breaks nothing again.
-func (in *Inside) Fail(op string, err error) error { return in.comm.fail(op, err) }
+func (in *Inside) Fail(op Operation, err error) error { return in.comm.fail(op, err) }
 
 // Locate says where memory of this rank's arena is, for a peer's At; false if it
 // is other memory.
@@ -107,41 +107,38 @@ type Group struct {
 // Free gives the group up. Every member calls it after its last round.
 func (g *Group) Free(ctx context.Context) error { return g.memory.free(ctx, g.Group) }
 
-// begin, enter, exit and fail frame a collective operation.
-func (c *Comm) enter(op string) error { return c.begin(&op) }
-
-func (c *Comm) begin(op *string) error {
-	if !c.busy.CompareAndSwap(nil, op) {
-		return fmt.Errorf("rank %d: %s on communicator %q: a collective operation is under way on it (%s): use Dup to run two side by side",
-			c.process.rank, *op, c.name, c.underWay())
+// enter, exit and fail frame a collective operation.
+func (c *Comm) enter(op Operation) error {
+	if !c.busy.CompareAndSwap(0, uint32(op)) {
+		return c.overlapping(op)
 	}
-	if err := c.usable(); err != nil {
-		c.exit()
-		return fmt.Errorf("rank %d: %s on communicator %q: %w", c.process.rank, *op, c.name, err)
+	if c.left.Load() || c.process.left.Load() || c.group.IsBroken() {
+		return c.unusable(op)
 	}
 	return nil
 }
 
-func (c *Comm) underWay() string {
-	if op := c.busy.Load(); op != nil {
-		return *op
-	}
-	return "just ended"
+func (c *Comm) overlapping(op Operation) error {
+	return fmt.Errorf("rank %d: %v on communicator %q: a collective operation is under way on it (%v): use Dup to run two side by side",
+		c.process.rank, op, c.name, Operation(c.busy.Load()))
 }
 
-func (c *Comm) usable() error {
-	if c.left.Load() || c.process.left.Load() {
-		return errLeft
+// unusable ends what enter has begun.
+func (c *Comm) unusable(op Operation) error {
+	c.exit()
+	err := error(errLeft)
+	if !c.left.Load() && !c.process.left.Load() { // else the group's memory is gone
+		err = c.group.Broken()
 	}
-	return c.group.Broken()
+	return fmt.Errorf("rank %d: %v on communicator %q: %w", c.process.rank, op, c.name, err)
 }
 
-func (c *Comm) exit() { c.busy.Store(nil) }
+func (c *Comm) exit() { c.busy.Store(0) }
 
-func (c *Comm) fail(op string, err error) error {
+func (c *Comm) fail(op Operation, err error) error {
 	if _, refused := err.(*refusedError); !refused {
 		c.process.arena.Quarantine()
-		c.group.Break(op, err)
+		c.group.Break(op.String(), err)
 	}
-	return fmt.Errorf("rank %d: %s on communicator %q: %w", c.process.rank, op, c.name, err)
+	return fmt.Errorf("rank %d: %v on communicator %q: %w", c.process.rank, op, c.name, err)
 }

@@ -32,21 +32,21 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	if color < Undefined {
 		return nil, fmt.Errorf("rank %d: Split with color %d: want 0 or more, or Undefined", c.process.rank, color)
 	}
-	if err := c.enter("Split"); err != nil {
+	if err := c.enter(OpSplit); err != nil {
 		return nil, err
 	}
 	defer c.exit()
 	members, err := c.members(ctx, color, key)
 	if err != nil {
-		return nil, c.fail("Split", err)
+		return nil, c.fail(OpSplit, err)
 	}
-	return c.derive(ctx, "Split", fmt.Sprintf("%s/%d", c.name, color), color, members)
+	return c.derive(ctx, OpSplit, fmt.Sprintf("%s/%d", c.name, color), color, members)
 }
 
 // Dup makes a communicator with the same members in the same order (MPI-5.0
 // section 7.4.2). Collectives on both may be under way at once. It is collective.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
-	if err := c.enter("Dup"); err != nil {
+	if err := c.enter(OpDup); err != nil {
 		return nil, err
 	}
 	defer c.exit()
@@ -54,15 +54,15 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	for i := range members {
 		members[i] = i
 	}
-	return c.derive(ctx, "Dup", c.name+"/dup", 0, members)
+	return c.derive(ctx, OpDup, c.name+"/dup", 0, members)
 }
 
 // members agrees on who gets into this rank's new communicator.
 func (c *Comm) members(ctx context.Context, color, key int) ([]int, error) {
-	room := c.group.Room()
+	room := c.group.Room()[:16]
 	binary.LittleEndian.PutUint64(room, uint64(color))
 	binary.LittleEndian.PutUint64(room[8:], uint64(key))
-	c.group.Publish(sigSplit, nil)
+	c.group.Publish(sigSplit, room)
 	if err := c.group.WaitAll(ctx); err != nil {
 		return nil, err
 	}
@@ -70,6 +70,9 @@ func (c *Comm) members(ctx context.Context, color, key int) ([]int, error) {
 	keys := make([]int, c.Size())
 	for m := range c.Size() {
 		p := c.group.Payload(m)
+		if len(p) != len(room) {
+			return nil, fmt.Errorf("rank %d: a color and key of %d bytes, want %d", c.group.Rank(m), len(p), len(room))
+		}
 		keys[m] = int(binary.LittleEndian.Uint64(p[8:]))
 		if int(binary.LittleEndian.Uint64(p)) == color {
 			members = append(members, m)
@@ -92,14 +95,14 @@ func (c *Comm) attend(ctx context.Context, signature uint32) error {
 // Nobody gets the communicator before everybody has it: a member that gave up
 // could otherwise not break it, and those that have it would wait for that member
 // for ever.
-func (c *Comm) derive(ctx context.Context, op string, name string, color int, members []int) (*Comm, error) {
+func (c *Comm) derive(ctx context.Context, op Operation, name string, color int, members []int) (*Comm, error) {
 	sub, refused, err := c.found(ctx, name, color, members)
 	if err == nil {
 		err = c.attend(ctx, sigSplitReady)
 	}
 	if err != nil {
 		if sub != nil {
-			sub.group.Break(op, err)
+			sub.group.Break(op.String(), err)
 		}
 		return nil, c.fail(op, err)
 	}

@@ -237,8 +237,7 @@ func TestRegisteredMemoryIsMapped(t *testing.T) {
 
 func TestOverlappingCollectivesAreAnError(t *testing.T) {
 	worldtest.Run(t, 1, func(ctx context.Context, comm *world.Comm) {
-		first := "Allreduce"
-		if err := world.Of(comm).Enter(&first); err != nil {
+		if err := world.Of(comm).Enter(world.OpAllreduce); err != nil {
 			t.Error(err)
 		}
 		_, err := comm.Dup(ctx)
@@ -322,8 +321,7 @@ func TestFreeDuringACollective(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		op := "Allreduce"
-		if err := world.Of(sub).Enter(&op); err != nil {
+		if err := world.Of(sub).Enter(world.OpAllreduce); err != nil {
 			t.Error(err)
 		}
 		if err := sub.Free(ctx); err == nil || !strings.Contains(err.Error(), "Allreduce") {
@@ -346,7 +344,7 @@ func TestFreeOfABrokenCommunicator(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		world.Of(sub).Fail("Barrier", errors.New("had enough"))
+		world.Of(sub).Fail(world.OpBarrier, errors.New("had enough"))
 		var broken *world.BrokenError
 		if err := sub.Free(ctx); !errors.As(err, &broken) {
 			t.Errorf("%v, want a BrokenError", err)
