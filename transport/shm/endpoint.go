@@ -119,6 +119,7 @@ func (e *endpoint) Close() error {
 		e.cancel()
 		e.cfg.Ring(e.cfg.Rank)
 		e.gate.drain()
+		e.endSends()
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.control.close()
@@ -126,6 +127,18 @@ func (e *endpoint) Close() error {
 		e.ringSenders()
 	})
 	return nil
+}
+
+// endSends waits for the records being written. No peer is added any more: the gate
+// is closed.
+func (e *endpoint) endSends() {
+	for rank := range e.peers {
+		if p := e.peers[rank].Load(); p != nil {
+			p.out.mu.Lock()
+			p.out.ended = true
+			p.out.mu.Unlock()
+		}
+	}
 }
 
 // ringSenders wakes the ranks that may wait for room in their ring to this one.

@@ -35,9 +35,18 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if !e.gate.enter() {
 		return 0, fmt.Errorf("shm: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	defer e.gate.leave()
-	e.giveBack()
-	e.admit()
+	n := e.poll(done)
+	e.gate.leave()
+	return n, nil
+}
+
+func (e *endpoint) poll(done []transport.Completion) int {
+	if e.in.lent {
+		e.giveBack()
+	}
+	if announced := e.control.announced(); announced != e.in.seen {
+		e.admit(announced)
+	}
 	n := 0
 	for range 1 + len(e.in.inboxes) {
 		if n == len(done) {
@@ -49,7 +58,7 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 			n += e.receive(i, done[n:])
 		}
 	}
-	return n, nil
+	return n
 }
 
 // next returns whose turn it is: an inbox, or -1 for the completions.
@@ -126,9 +135,6 @@ func (e *endpoint) drop(i int) {
 // giveBack releases what the last Poll handed out, and wakes senders that wait
 // for it.
 func (e *endpoint) giveBack() {
-	if !e.in.lent {
-		return
-	}
 	e.in.lent = false
 	for i := range e.in.inboxes {
 		in := &e.in.inboxes[i]
@@ -139,13 +145,9 @@ func (e *endpoint) giveBack() {
 	}
 }
 
-// admit takes in the rings announced since the last call. The counter is read
+// admit takes in the rings announced since the last call. The counter was read
 // before the entries: an announcement missed now changes it again.
-func (e *endpoint) admit() {
-	announced := e.control.announced()
-	if announced == e.in.seen {
-		return
-	}
+func (e *endpoint) admit(announced uint64) {
 	e.in.seen = announced
 	for rank := range e.cfg.Size {
 		if place, ok := e.control.ring(rank); ok && !e.in.admitted[rank] {

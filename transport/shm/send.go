@@ -10,9 +10,10 @@ import (
 
 // An outbox is the sending side of the ring to one peer.
 type outbox struct {
-	mu   sync.Mutex // held to write a record or to look for room, never while waiting
-	ring *producer  // nil before the first Send
-	want *atomic.Uint64
+	mu    sync.Mutex // held to write a record or to look for room, never while waiting
+	ended bool       // the endpoint is closed: its memory may be gone
+	ring  *producer  // nil before the first Send
+	want  *atomic.Uint64
 }
 
 // Send writes msg to the ring, and waits for room where there is none.
@@ -23,44 +24,55 @@ func (c *conn) Send(msg []byte) error {
 	return nil
 }
 
+// send needs no gate while it holds out.mu: Close ends the outbox under it. While
+// it waits it is inside the gate, because it looks at shared memory then.
 func (c *conn) send(msg []byte) error {
 	if len(msg) > transport.MaxMessage {
 		return transport.ErrTooLong
 	}
-	e := c.peer.endpoint
-	if c.closed.Load() || !e.gate.enter() {
-		return transport.ErrClosed
-	}
-	defer e.gate.leave()
 	for {
-		sent, err := c.peer.offer(msg)
+		sent, err := c.offer(msg)
 		if err != nil {
 			return err
 		}
 		if sent {
-			e.cfg.Ring(c.peer.rank)
+			c.peer.endpoint.cfg.Ring(c.peer.rank)
 			return nil
 		}
-		if err := c.wait(c.roomToSend); err != nil {
+		if err := c.awaitRoom(); err != nil {
 			return err
 		}
 	}
 }
 
+func (c *conn) awaitRoom() error {
+	g := &c.peer.endpoint.gate
+	if !g.enter() {
+		return transport.ErrClosed
+	}
+	defer g.leave()
+	return c.wait(c.roomToSend)
+}
+
 // offer writes msg if there is room.
-func (p *peer) offer(msg []byte) (bool, error) {
-	p.out.mu.Lock()
-	defer p.out.mu.Unlock()
-	if p.control.closed() {
-		return false, transport.ErrClosed
-	}
-	if p.out.ring == nil {
-		if err := p.openRing(); err != nil {
-			return false, fmt.Errorf("message ring: %w", err)
+func (c *conn) offer(msg []byte) (sent bool, err error) {
+	out := &c.peer.out
+	out.mu.Lock()
+	switch {
+	case out.ended || c.closed.Load() || c.peer.control.closed():
+		err = transport.ErrClosed
+	case out.ring == nil:
+		if err = c.peer.openRing(); err != nil {
+			err = fmt.Errorf("message ring: %w", err)
+			break
 		}
+		fallthrough
+	default:
+		ordered()
+		sent, err = out.ring.offer(msg)
 	}
-	ordered()
-	return p.out.ring.offer(msg)
+	out.mu.Unlock()
+	return sent, err
 }
 
 // openRing makes the ring and announces it. Called with out.mu held.
