@@ -11,12 +11,18 @@
 //	           and for Grace a failure does not stop the others
 //	stopping   the job has failed: SIGTERM was sent, SIGKILL follows after StopWait
 //	killing    SIGKILL was sent to everything
-//	finishing  no rank is left; its supervisor clears up behind the ranks
+//	finishing  no rank is left; the supervisors clear up behind the ranks
 //	over
 //
 // preparing leads to running or finishing; running to winding, stopping,
 // killing or finishing; winding back to running or on like running; the others
 // only downwards.
+//
+// # Hosts
+//
+// Every host has a supervisor. A supervisor that is lost takes its ranks with it:
+// with AbortOnFailure that ends the job, with ContinueOnFailure the others go on.
+// The job is over when every supervisor is done or lost.
 //
 // Goroutine safety: none; a [Job] belongs to one goroutine.
 package lifecycle

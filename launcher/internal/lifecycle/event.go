@@ -17,7 +17,7 @@ const (
 	// well, so that a logger at the end of a pipe can write its last lines.
 	Linger = 100 * Millisecond
 	// KillWait is how long killed processes may take to die, and a supervisor to say
-	// so, before golaunch stops waiting.
+	// so, before golaunch stops waiting, unless Config says more.
 	KillWait = 3 * Second
 	// Echo is how soon after a signal that asks to end the same one again is taken
 	// for its echo: timeout(1) and others signal both a process and its group.
@@ -27,7 +27,7 @@ const (
 // An Event is something that happened.
 type Event interface{ event() }
 
-// Launched: the supervisor was told to start the ranks.
+// Launched: the supervisors were told to start the ranks.
 type Launched struct{}
 
 // NotStarted: the rank's process could not be started. Usage says that the
@@ -75,11 +75,15 @@ type Trouble struct {
 	Text string
 }
 
-// SupervisorLost: the supervisor has died, and everything below it was killed.
-type SupervisorLost struct{ Text string }
+// SupervisorLost: the supervisor of a host has died, and everything below it was
+// killed, or it is out of reach, and kills everything below it by itself.
+type SupervisorLost struct {
+	Host int
+	Text string
+}
 
-// Done: the supervisor has cleared up and is gone.
-type Done struct{}
+// Done: the supervisor of a host has cleared up and is gone.
+type Done struct{ Host int }
 
 // Tick: nothing but time has passed.
 type Tick struct{}
@@ -98,7 +102,7 @@ func (SupervisorLost) event() {}
 func (Done) event()           {}
 func (Tick) event()           {}
 
-// An Action is something to be done now.
+// An Action is something to be done now, on every host whose supervisor is there.
 type Action interface{ action() }
 
 // Signal: send a signal to every rank's process group, or only to those of ranks
@@ -112,7 +116,7 @@ type Signal struct {
 type Kill struct{}
 
 // Finish: no rank is left; give their descendants Linger, kill what remains, end
-// the supervisor.
+// the supervisors.
 type Finish struct{ Linger Instant }
 
 func (Signal) action() {}

@@ -31,7 +31,7 @@ const (
 func (w *world) clone() *world {
 	c := *w
 	j := *w.job
-	j.ranks = slices.Clone(j.ranks)
+	j.ranks, j.gone = slices.Clone(j.ranks), slices.Clone(j.gone)
 	c.job, c.proc = &j, slices.Clone(w.proc)
 	return &c
 }
@@ -41,6 +41,7 @@ func (w *world) clone() *world {
 type key struct {
 	ranks                                  [2]Rank
 	proc                                   [2]process
+	gone                                   [2]bool
 	live, failures, ending, quits, forward int
 	phase                                  phase
 	deadline, timeout, termedAt            Instant
@@ -66,6 +67,7 @@ func (w *world) key() key {
 		finished: w.finished, interrupts: w.interrupts,
 	}
 	copy(k.ranks[:], j.ranks)
+	copy(k.gone[:], j.gone)
 	copy(k.proc[:], w.proc)
 	return k
 }
@@ -101,13 +103,31 @@ func (w *world) possible() (events []Event) {
 			events = append(events, Joined{i})
 		}
 	}
-	if w.interrupts < 2 {
-		events = append(events, Interrupted{Signal: 2, Ends: true}, Interrupted{Signal: 10})
+	if w.interrupts < 2 && len(w.job.Hosts) == 1 {
+		events = append(events, Interrupted{Signal: 10})
 	}
-	if w.finished {
-		events = append(events, Done{})
+	if w.interrupts < 2/len(w.job.Hosts) { // with two hosts there are states enough
+		events = append(events, Interrupted{Signal: 2, Ends: true})
 	}
-	return append(events, SupervisorLost{})
+	for host, gone := range w.job.gone {
+		if !gone && w.finished {
+			events = append(events, Done{host})
+		}
+		if !gone {
+			events = append(events, SupervisorLost{Host: host})
+		}
+	}
+	return events
+}
+
+// ranksOf lists the ranks of a host.
+func (w *world) ranksOf(host int) (ranks []int) {
+	for rank := range w.proc {
+		if first := w.job.firstRank(host); rank >= first && rank < first+w.job.Hosts[host] {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
 }
 
 // apply lets an event happen and checks what is done about it.
@@ -124,6 +144,10 @@ func (w *world) apply(e Event) error {
 		w.proc[e.Rank] = gone
 	case Joined:
 		w.proc[e.Rank] = alive
+	case SupervisorLost:
+		for _, rank := range w.ranksOf(e.Host) {
+			w.proc[rank] = gone
+		}
 	case Interrupted:
 		w.interrupts++
 	}
@@ -142,6 +166,8 @@ func (w *world) failing(e Event) bool {
 		return r.Failure == None && (e.Code != 0 || r.HasJoined && !r.HasLeft)
 	case NotStarted, Lost:
 		return true
+	case SupervisorLost:
+		return len(w.job.Hosts) > 1
 	}
 	return false
 }
@@ -203,6 +229,8 @@ func (w *world) invariants() error {
 		return fmt.Errorf("%d live ranks", w.job.live)
 	case (w.killed || w.finished) && !w.job.Over() && !waits:
 		return fmt.Errorf("would wait for ever")
+	case w.job.Over() && slices.Contains(w.job.gone, false) && !v.Stuck:
+		return fmt.Errorf("over, and hosts are not: %v", w.job.gone)
 	}
 	return nil
 }
@@ -235,6 +263,7 @@ func TestEveryReachableState(t *testing.T) {
 	for _, c := range []Config{
 		{Ranks: 2}, {Ranks: 2, OnFailure: ContinueOnFailure}, {Ranks: 1, Timeout: Second},
 		{Ranks: 2, Timeout: 100 * Millisecond},
+		{Ranks: 2, Hosts: []int{1, 1}}, {Ranks: 2, Hosts: []int{1, 1}, OnFailure: ContinueOnFailure},
 	} {
 		start := &world{job: New(c), now: Second, proc: make([]process, c.Ranks)}
 		seen := map[key]bool{start.key(): true}

@@ -12,8 +12,12 @@ const (
 // Config of a job.
 type Config struct {
 	Ranks     int
+	Hosts     []int // how many ranks each host has, in order; nil: there is one host
 	OnFailure Policy
 	Timeout   Instant // how long the ranks may run; 0: for ever
+	// KillWait, if it is not 0, is used instead of the constant: the loss of a host
+	// takes its time to be noticed.
+	KillWait Instant
 }
 
 type phase int
@@ -32,7 +36,8 @@ const (
 type Job struct {
 	Config
 	ranks    []Rank
-	live     int // ranks whose process may exist
+	gone     []bool // hosts whose supervisor is done or lost
+	live     int    // ranks whose process may exist
 	phase    phase
 	deadline Instant // of the phase; 0: none
 	timeout  Instant // when Config.Timeout expires; 0: never
@@ -50,7 +55,13 @@ type Job struct {
 
 // New returns a job nothing of which was started.
 func New(c Config) *Job {
-	return &Job{Config: c, ranks: make([]Rank, c.Ranks), verdict: Verdict{Rank: -1}}
+	if len(c.Hosts) == 0 {
+		c.Hosts = []int{c.Ranks}
+	}
+	if c.KillWait == 0 {
+		c.KillWait = KillWait
+	}
+	return &Job{Config: c, ranks: make([]Rank, c.Ranks), gone: make([]bool, len(c.Hosts)), verdict: Verdict{Rank: -1}}
 }
 
 // Over reports whether there is nothing more to do; Verdict is final then.
@@ -98,10 +109,13 @@ func (j *Job) Handle(e Event, now Instant) (todo []Action) {
 	case Trouble:
 		todo = j.end(Verdict{Outcome: CouldNotRun, Code: e.Code, Rank: -1, Text: e.Text}, now)
 	case SupervisorLost:
-		j.supervisorLost(e)
+		todo = j.supervisorLost(e, now)
 	case Done:
-		j.phase = over
+		j.leave(e.Host)
 	case Tick:
+	}
+	if j.phase == over {
+		return todo
 	}
 	todo = append(todo, j.expire(now)...)
 	return append(todo, j.finish(now)...)
@@ -220,20 +234,8 @@ func (j *Job) kill(now Instant) []Action {
 	if j.phase != finishing {
 		j.phase = killing
 	}
-	j.deadline = now + KillWait
+	j.deadline = now + j.KillWait
 	return []Action{Kill{}}
-}
-
-func (j *Job) supervisorLost(e SupervisorLost) {
-	for i := range j.ranks {
-		r := &j.ranks[i]
-		r.Stopped = r.Stopped || !r.Ended && r.Failure == None
-		r.Ended = true
-	}
-	if !j.decided {
-		j.verdict = Verdict{Outcome: LostSupervisor, Code: codeFailure, Rank: -1, Text: e.Text}
-	}
-	j.phase, j.live = over, 0
 }
 
 // expire does what is due.
@@ -272,6 +274,6 @@ func (j *Job) finish(now Instant) []Action {
 	if j.phase >= stopping {
 		linger = 0
 	}
-	j.phase, j.deadline = finishing, now+linger+KillWait
+	j.phase, j.deadline = finishing, now+linger+j.KillWait
 	return []Action{Finish{Linger: linger}}
 }

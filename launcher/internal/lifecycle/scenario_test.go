@@ -31,12 +31,14 @@ func play(t *testing.T, scenario string) {
 	var j *Job
 	for line := range strings.Lines(scenario) {
 		line = strings.TrimSpace(line)
-		var n int
+		var n, m int
 		switch word, _, _ := strings.Cut(line, " "); {
 		case word == "#":
 			t.Log(line)
 		case word == "continue":
 			c.OnFailure = ContinueOnFailure
+		case scan(line, "hosts %d %d", &n, &m):
+			c.Hosts = []int{n, m}
 		case scan(line, "ranks %d", &n):
 			c.Ranks = n
 		case scan(line, "timeout %d", &n):
@@ -84,8 +86,12 @@ func parseEvent(text string) Event {
 		return Tick{}
 	case text == "done":
 		return Done{}
+	case scan(text, "done %d", &a):
+		return Done{a}
 	case text == "supervisorlost":
 		return SupervisorLost{}
+	case scan(text, "supervisorlost %d", &a):
+		return SupervisorLost{Host: a}
 	case scan(text, "joined %d", &a):
 		return Joined{a}
 	case scan(text, "left %d", &a):

@@ -11,7 +11,7 @@ const (
 	TimedOut       // --timeout
 	WasInterrupted // by a signal to golaunch
 	LostOutput     // nobody reads golaunch's output
-	LostSupervisor // killed, or crashed
+	LostSupervisor // killed, crashed, or out of reach
 	CouldNotRun    // Trouble
 )
 
@@ -52,6 +52,7 @@ const (
 	Disconnect          // had joined and closed its connection without leaving
 	StartFailed         // its process could not be started
 	BadProgram          // its program cannot be executed
+	LostHost            // nobody knows: its supervisor was lost, and other hosts go on
 )
 
 // A Rank is what is known of one rank.

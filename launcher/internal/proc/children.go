@@ -60,7 +60,7 @@ func New() (*Children, error) {
 	}
 	c.changed.L = &c.mu
 	if hasChildren() {
-		c.scan(func(pid int) { c.bystanders[pid] = true })
+		c.scan(func(int) bool { return false }, func(pid int) { c.bystanders[pid] = true })
 	}
 	go c.serve()
 	go c.reap()

@@ -61,7 +61,7 @@ func (c *Children) KillAll() (strays int) {
 
 // killFound walks through the tree once, kills, and adds strays to seen.
 func (c *Children) killFound(seen map[int]bool) int {
-	return c.scan(func(pid int) {
+	return c.scan(c.isBystander, func(pid int) {
 		syscall.Kill(pid, syscall.SIGKILL)
 		if !c.started(pid) {
 			seen[pid] = true
@@ -104,4 +104,23 @@ func (c *Children) isBystander(pid int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bystanders[pid]
+}
+
+// KillOrphans sends SIGKILL, again and again, to every descendant that does not
+// live below a process that Start started: those that a supervisor has left behind,
+// once it is reaped. It returns when two walks found none.
+func (c *Children) KillOrphans() {
+	spared := func(pid int) bool { return c.isBystander(pid) || c.started(pid) }
+	empty := 0
+	for look := firstLook; empty < 2; look = min(2*look, lastLook) {
+		before := c.reapedSoFar()
+		if c.scan(spared, func(pid int) { syscall.Kill(pid, syscall.SIGKILL) }) == 0 {
+			empty++
+			continue
+		}
+		empty = 0
+		c.mu.Lock()
+		c.wait(look, func() bool { return c.reaped != before })
+		c.mu.Unlock()
+	}
 }

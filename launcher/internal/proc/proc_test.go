@@ -31,6 +31,7 @@ var bodies = map[string]func() error{
 	"orphans":    testOrphansAreReaped,
 	"signal":     testSignalGroup,
 	"startFails": testStartFails,
+	"abandoned":  testKillOrphans,
 }
 
 func TestMain(m *testing.M) {
@@ -270,7 +271,7 @@ func testBystander() error {
 	if _, err := end(exited); err != nil {
 		return err
 	}
-	if n := c.scan(func(int) {}); n != 0 {
+	if n := c.scan(c.isBystander, func(int) {}); n != 0 {
 		return fmt.Errorf("%d descendants left", n)
 	}
 	for pid := range c.bystanders {
@@ -322,6 +323,39 @@ func testOrphansAreReaped() error {
 	if !c.Wait(deadline) {
 		return fmt.Errorf("orphans are left")
 	}
+	return nil
+}
+
+// Of two children one dies: what it leaves behind is killed, and the other one's
+// tree is not touched.
+func testKillOrphans() error {
+	c, err := New()
+	if err != nil {
+		return err
+	}
+	_, lives, err := shell(c, `setsid sh -c "sleep 1000 & sleep 1000" & echo ready; wait`)
+	if err != nil {
+		return err
+	}
+	dies, exited, err := shell(c, `setsid sh -c 'setsid sleep 1000 & setsid sh -c "sleep 1000 & echo ready" & wait' & wait`)
+	if err != nil {
+		return err
+	}
+	syscall.Kill(dies, syscall.SIGKILL)
+	if _, err := end(exited); err != nil {
+		return err
+	}
+	c.KillOrphans()
+	orphans := c.scan(func(pid int) bool { return c.started(pid) }, func(int) {})
+	if left := c.scan(c.isBystander, func(int) {}); orphans != 0 || left < 3 {
+		return fmt.Errorf("%d orphans and %d descendants are left", orphans, left)
+	}
+	select {
+	case e := <-lives:
+		return fmt.Errorf("the other child ended: %+v", e)
+	default:
+	}
+	c.KillAll()
 	return nil
 }
 

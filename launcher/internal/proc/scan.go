@@ -9,10 +9,10 @@ import (
 )
 
 // scan walks through /proc once and calls found for each descendant of this
-// process as it comes upon it, bystanders and their descendants excepted. It
+// process as it comes upon it, spared ones and their descendants excepted. It
 // returns how many there were. A descendant with a smaller number than its parent
 // is passed over; the parent is not.
-func (c *Children) scan(found func(pid int)) int {
+func (c *Children) scan(spared func(pid int) bool, found func(pid int)) int {
 	self := os.Getpid()
 	tree := map[int]bool{self: true}
 	var buf [512]byte
@@ -21,7 +21,7 @@ func (c *Children) scan(found func(pid int)) int {
 		if err != nil || pid == self {
 			continue
 		}
-		if parent, ok := parentOf(name, buf[:]); ok && tree[parent] && !c.isBystander(pid) {
+		if parent, ok := parentOf(name, buf[:]); ok && tree[parent] && !spared(pid) {
 			tree[pid] = true
 			found(pid)
 		}
