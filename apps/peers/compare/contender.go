@@ -15,21 +15,30 @@ type contender struct {
 	launcher string
 	bind     []string // launcher flags when every rank has a core
 	crowded  []string // launcher flags when not
+	divide   int      // by what batches are smaller then
 	programs [3]string
 	json     bool // its programs take --json and --buffers
 }
+
+// When ranks share cores, an operation takes some ten times as long. Where ranks
+// spin while they wait it takes a hundred thousand times as long. Batches should be
+// long enough for the ranks to be spread over the cores, and end today.
+const (
+	crowdedDivide  = 10
+	spinningDivide = 500
+)
 
 // contenders returns this project and the peers asked for, whose programs lie in
 // dir.
 func contenders(dir string, peers []string) []contender {
 	all := []contender{{
-		name: report.Golaunch, launcher: filepath.Join(dir, "golaunch"), bind: []string{"--bind-to", "core"}, json: true,
+		name: report.Golaunch, launcher: filepath.Join(dir, "golaunch"), bind: []string{"--bind-to", "core"}, divide: crowdedDivide, json: true,
 		programs: [3]string{filepath.Join(dir, "rmabench"), filepath.Join(dir, "allreduce"), filepath.Join(dir, "joinexit")},
 	}}
 	for _, name := range peers {
-		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}}
+		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}, divide: crowdedDivide}
 		if name == report.MPICH {
-			c.launcher, c.bind, c.crowded = "mpirun.mpich", []string{"-bind-to", "core"}, nil
+			c.launcher, c.bind, c.crowded, c.divide = "mpirun.mpich", []string{"-bind-to", "core"}, nil, spinningDivide
 		}
 		for i, source := range cSources {
 			c.programs[i] = filepath.Join(dir, name+"-"+source)
@@ -49,6 +58,9 @@ func (c contender) command(bc benchCase, o options, cores int) []string {
 	}
 	argv = append(argv, c.programs[bc.program])
 	argv = append(argv, bc.args(o)...)
+	if bc.program != idle && bc.ranks > cores && o.divide == 0 {
+		argv = append(argv, fmt.Sprintf("--divide=%d", c.divide))
+	}
 	if c.json && bc.program != idle {
 		argv = append(argv, "--buffers="+strings.Join(bc.buffers, ","), "--json")
 	}
