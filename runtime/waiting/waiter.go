@@ -51,6 +51,7 @@ type Waiter struct {
 	mem   *job.Memory
 	rank  int
 	spins bool
+	polls *polling // nil: there is nothing to poll
 	bench
 }
 
@@ -75,12 +76,19 @@ func (w *Waiter) Until(ctx context.Context, c Condition) error {
 		Synchronize()
 		return nil
 	}
-	over, err := w.awake(ctx, c)
+	over, err := w.lookOut(ctx, c)
 	if !over {
 		err = w.asleep(ctx, c)
 	}
 	Synchronize()
 	return err
+}
+
+func (w *Waiter) lookOut(ctx context.Context, c Condition) (over bool, err error) {
+	if w.polls != nil {
+		return w.polls.awake(ctx, c)
+	}
+	return w.awake(ctx, c)
 }
 
 // awake spins and yields; over is false when the time for that has passed.

@@ -1,0 +1,49 @@
+package waiting
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+func TestWaitingPolls(t *testing.T) {
+	for _, cores := range []int{1, 2} {
+		mem := world(t, 2, cores)
+		w := New(mem, 0)
+		var f flag
+		polls := 0
+		w.SetPoll(func() {
+			if polls++; polls == 3 {
+				f.up.Store(true)
+			}
+		}, func() { t.Error("it rests although what it waits for comes by polling") })
+		if err := receive(t, until(w, t.Context(), &f)); err != nil {
+			t.Error(err)
+		}
+		if polls != 3 {
+			t.Errorf("%d cores: polled %d times, want 3", cores, polls)
+		}
+	}
+}
+
+// What arrives after rest rings; what rest itself leaves must be seen without.
+func TestRestComesBeforeSleep(t *testing.T) {
+	for name, rest := range map[string]func(w *Waiter, f *flag){
+		"left by rest":   func(_ *Waiter, f *flag) { f.up.Store(true) },
+		"rings later":    func(w *Waiter, f *flag) { go func() { f.up.Store(true); w.Wake() }() },
+		"rings at once":  func(w *Waiter, f *flag) { f.up.Store(true); w.Wake() },
+		"rings for none": func(w *Waiter, f *flag) { w.Wake(); go func() { f.up.Store(true); w.Wake() }() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := New(world(t, 2, 2), 0)
+			var f flag
+			var rested, polled atomic.Int64
+			w.SetPoll(func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) })
+			if err := receive(t, until(w, t.Context(), &f)); err != nil {
+				t.Error(err)
+			}
+			if rested.Load() != 1 || polled.Load() == 0 {
+				t.Errorf("rested %d times after %d polls", rested.Load(), polled.Load())
+			}
+		})
+	}
+}
