@@ -9,6 +9,7 @@ func TestWaitingPolls(t *testing.T) {
 	for _, cores := range []int{1, 2} {
 		mem := world(t, 2, cores)
 		w := New(mem, 0)
+		t.Cleanup(w.Close)
 		var f flag
 		polls := 0
 		w.SetPoll(func() {
@@ -35,6 +36,7 @@ func TestRestComesBeforeSleep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := New(world(t, 2, 2), 0)
+			t.Cleanup(w.Close)
 			var f flag
 			var rested, polled atomic.Int64
 			w.SetPoll(func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) })
