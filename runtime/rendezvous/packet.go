@@ -3,6 +3,7 @@ package rendezvous
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // A Kind is the first byte of what ranks say to each other about messages.
@@ -10,39 +11,43 @@ type Kind uint8
 
 // The kinds.
 const (
-	Eager Kind = iota + 1 // a whole message
-	Ready                 // a message is to be fetched, or cleared
-	Clear                 // here is where to Put the message
-	Done                  // over, in one way or another
+	Eager    Kind = iota + 1 // a whole message
+	Ready                    // a message is to be fetched, or cleared
+	Clear                    // here is where to Put a part of the message
+	Withdraw                 // the message was not sent after all
+	Done                     // over, in one way or another
 )
 
-// Every packet begins with the kind, 3 bytes of zero and the tag.
+// Every packet begins with the kind, 3 bytes of zero and the tag, and the context:
+// which communicator it belongs to, 0 where that does not matter.
 const (
 	// EagerBytes stand before an eager message.
-	EagerBytes = 8
+	EagerBytes = 16
 	// LongestPacket is the length of the longest packet that is not eager.
 	LongestPacket = readyBytes
 
-	readyBytes = 80
-	clearBytes = 56
-	doneBytes  = 24
+	readyBytes = 88
+	clearBytes = 64
+	idBytes    = 24
+	doneBytes  = 32
 )
 
 // PutEager writes the head of an eager message to dst.
 //
 // Precondition: len(dst) >= EagerBytes.
-func PutEager(dst []byte, tag int32) {
+func PutEager(dst []byte, context uint64, tag int32) {
 	binary.LittleEndian.PutUint64(dst, uint64(Eager)|uint64(uint32(tag))<<32)
+	binary.LittleEndian.PutUint64(dst[8:], context)
 }
 
-// SplitEager returns the tag and the bytes of an eager message. false: it is
-// another packet.
-func SplitEager(packet []byte) (tag int32, message []byte, ok bool) {
+// SplitEager returns the parts of an eager message. false: it is another packet.
+func SplitEager(packet []byte) (context uint64, tag int32, message []byte, ok bool) {
 	if len(packet) < EagerBytes {
-		return 0, nil, false
+		return 0, 0, nil, false
 	}
 	head := binary.LittleEndian.Uint64(packet)
-	return int32(head >> 32), packet[EagerBytes:], uint32(head) == uint32(Eager)
+	tag = int32(head >> 32)
+	return binary.LittleEndian.Uint64(packet[8:]), tag, packet[EagerBytes:], uint32(head) == uint32(Eager) && tag >= 0
 }
 
 // A Place is memory as the rank that owns it names it: an extent of its arena, or
@@ -54,9 +59,10 @@ type Place struct {
 
 // A ReadyPacket announces a message.
 type ReadyPacket struct {
-	Tag    int32
-	ID     uint64 // of the sender's operation
-	Length int64  // of the message
+	Context uint64
+	Tag     int32
+	ID      uint64 // of the sender's operation
+	Length  int64  // of the message
 	// Address is where the message lies in the sender's address space, 0 if nobody
 	// may read it there.
 	Address uint64
@@ -70,25 +76,35 @@ type ReadyPacket struct {
 
 // Append appends the packet.
 func (p ReadyPacket) Append(dst []byte) []byte {
-	dst = head(dst, Ready, p.Tag)
+	dst = head(dst, Ready, p.Tag, p.Context)
 	dst = words(dst, p.ID, uint64(p.Length), p.Address, p.Memory.Key, uint64(p.Memory.Offset), p.Word.Key, uint64(p.Word.Offset))
 	dst = binary.LittleEndian.AppendUint32(dst, flag(p.Memory.Len > 0)|flag(p.Word.Len > 0)<<1)
 	dst = binary.LittleEndian.AppendUint32(dst, p.Generation)
 	return words(dst, uint64(p.Word.Len))
 }
 
-// A ClearPacket tells a sender to Put.
+// A ClearPacket tells a sender to Put a part of its message, and then to say Done.
 type ClearPacket struct {
 	ID       uint64 // of the sender's operation
 	Receiver uint64 // of the receiver's operation
-	Place    Place  // Len is how much of the message is wanted
+	From     int64  // where the part begins in the message
+	Place    Place  // where it goes, Len bytes
+	Last     bool   // no other part is wanted
 }
 
 // Append appends the packet.
 func (p ClearPacket) Append(dst []byte) []byte {
-	dst = words(head(dst, Clear, 0), p.ID, p.Receiver, p.Place.Key, uint64(p.Place.Offset), uint64(p.Place.Len))
-	return words(dst, 0)
+	dst = words(head(dst, Clear, 0, 0), p.ID, p.Receiver, p.Place.Key, uint64(p.Place.Offset), uint64(p.Place.Len))
+	return words(dst, uint64(p.From)<<1|uint64(flag(p.Last)))
 }
+
+// A WithdrawPacket takes a message back that was announced.
+type WithdrawPacket struct {
+	ID uint64 // of the sender's operation
+}
+
+// Append appends the packet.
+func (p WithdrawPacket) Append(dst []byte) []byte { return words(head(dst, Withdraw, 0, 0), p.ID) }
 
 // A DonePacket ends an operation of the other side.
 type DonePacket struct {
@@ -98,16 +114,17 @@ type DonePacket struct {
 
 // Append appends the packet.
 func (p DonePacket) Append(dst []byte) []byte {
-	return words(head(dst, Done, 0), p.ID, uint64(p.Outcome))
+	return words(head(dst, Done, 0, 0), p.ID, uint64(p.Outcome))
 }
 
 // A Packet is any packet but an eager message, decoded: the field of its Kind is
 // set.
 type Packet struct {
-	Kind  Kind
-	Ready ReadyPacket
-	Clear ClearPacket
-	Done  DonePacket
+	Kind     Kind
+	Ready    ReadyPacket
+	Clear    ClearPacket
+	Withdraw WithdrawPacket
+	Done     DonePacket
 }
 
 // Decode checks what a peer sent. Lengths and offsets are not negative afterwards;
@@ -118,27 +135,30 @@ func Decode(packet []byte) (Packet, error) {
 	}
 	first := binary.LittleEndian.Uint64(packet)
 	p := Packet{Kind: Kind(first)}
-	r := reader{rest: packet[8:]}
+	context := binary.LittleEndian.Uint64(packet[8:])
+	r := reader{rest: packet[EagerBytes:]}
 	var want int
 	switch p.Kind {
 	case Ready:
-		want, p.Ready = readyBytes, r.ready(int32(first>>32))
+		want, p.Ready = readyBytes, r.ready(context, int32(first>>32))
 	case Clear:
 		want, p.Clear = clearBytes, r.clear()
+	case Withdraw:
+		want, p.Withdraw = idBytes, WithdrawPacket{ID: r.word()}
 	case Done:
 		want, p.Done = doneBytes, r.done()
 	default:
 		return Packet{}, fmt.Errorf("a packet of unknown kind %d", uint8(p.Kind))
 	}
-	stray := first&0xffffff00 != 0 || p.Kind != Ready && first>>32 != 0
+	stray := first&0xffffff00 != 0 || p.Kind != Ready && (first>>32 != 0 || context != 0)
 	if len(packet) != want || r.wrong || stray {
 		return Packet{}, fmt.Errorf("a packet of kind %d with %d bytes is malformed (% x)", p.Kind, len(packet), packet[:min(len(packet), readyBytes)])
 	}
 	return p, nil
 }
 
-func head(dst []byte, k Kind, tag int32) []byte {
-	return binary.LittleEndian.AppendUint64(dst, uint64(k)|uint64(uint32(tag))<<32)
+func head(dst []byte, k Kind, tag int32, context uint64) []byte {
+	return words(dst, uint64(k)|uint64(uint32(tag))<<32, context)
 }
 
 func words(dst []byte, values ...uint64) []byte {
@@ -178,8 +198,8 @@ func (r *reader) size() int64 {
 	return v
 }
 
-func (r *reader) ready(tag int32) ReadyPacket {
-	p := ReadyPacket{Tag: tag, ID: r.word(), Length: r.size(), Address: r.word()}
+func (r *reader) ready(context uint64, tag int32) ReadyPacket {
+	p := ReadyPacket{Context: context, Tag: tag, ID: r.word(), Length: r.size(), Address: r.word()}
 	p.Memory = Place{Key: r.word(), Offset: r.size()}
 	p.Word = Place{Key: r.word(), Offset: r.size()}
 	flags := r.word()
@@ -195,7 +215,9 @@ func (r *reader) ready(tag int32) ReadyPacket {
 
 func (r *reader) clear() ClearPacket {
 	p := ClearPacket{ID: r.word(), Receiver: r.word(), Place: Place{Key: r.word(), Offset: r.size(), Len: r.size()}}
-	r.wrong = r.word() != 0 || r.wrong
+	part := r.word()
+	p.From, p.Last = int64(part>>1), part&1 != 0
+	r.wrong = r.wrong || p.Place.Len > math.MaxInt64-p.From
 	return p
 }
 

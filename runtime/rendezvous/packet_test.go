@@ -9,16 +9,17 @@ import (
 
 func packets() map[string][]byte {
 	ready := ReadyPacket{
-		Tag: 5, ID: 1 << 40, Length: 1 << 33, Address: 0xc000_0000_1000,
+		Context: 1 << 63, Tag: 5, ID: 1 << 40, Length: 1 << 33, Address: 0xc000_0000_1000,
 		Memory: Place{Key: 3, Offset: 4096, Len: 1 << 33},
 		Word:   Place{Key: 4, Offset: 128, Len: 256}, Generation: Generations - 1,
 	}
 	far := ReadyPacket{Tag: 1<<31 - 1, ID: 2, Length: 1}
 	return map[string][]byte{
-		"ready": ready.Append(nil),
-		"far":   far.Append(nil),
-		"clear": ClearPacket{ID: 7, Receiver: 8, Place: Place{Key: 1 << 63, Offset: 1, Len: 2}}.Append(nil),
-		"done":  DonePacket{ID: 9, Outcome: Withdrawn}.Append(nil),
+		"ready":    ready.Append(nil),
+		"far":      far.Append(nil),
+		"clear":    ClearPacket{ID: 7, Receiver: 8, From: 1 << 40, Place: Place{Key: 1 << 63, Offset: 1, Len: 2}, Last: true}.Append(nil),
+		"withdraw": WithdrawPacket{ID: 3}.Append(nil),
+		"done":     DonePacket{ID: 9, Outcome: Withdrawn}.Append(nil),
 	}
 }
 
@@ -29,6 +30,8 @@ func (p Packet) again() []byte {
 		return p.Ready.Append(nil)
 	case Clear:
 		return p.Clear.Append(nil)
+	case Withdraw:
+		return p.Withdraw.Append(nil)
 	}
 	return p.Done.Append(nil)
 }
@@ -43,7 +46,7 @@ func TestPacketsComeThrough(t *testing.T) {
 		if diff := cmp.Diff(b, p.again()); diff != "" || len(b) > LongestPacket {
 			t.Errorf("%s, %d bytes:\n%s", name, len(b), diff)
 		}
-		if _, _, ok := SplitEager(b); ok {
+		if _, _, _, ok := SplitEager(b); ok {
 			t.Errorf("%s passes for an eager message", name)
 		}
 	}
@@ -65,13 +68,13 @@ func TestShortAndLongPacketsAreRefused(t *testing.T) {
 func TestEager(t *testing.T) {
 	for _, tag := range []int32{0, 1, 1<<31 - 1} {
 		packet := append(make([]byte, EagerBytes), "hello"...)
-		PutEager(packet, tag)
-		got, message, ok := SplitEager(packet)
-		if !ok || got != tag || string(message) != "hello" {
+		PutEager(packet, 1<<40, tag)
+		context, got, message, ok := SplitEager(packet)
+		if !ok || context != 1<<40 || got != tag || string(message) != "hello" {
 			t.Errorf("tag %d: %d, %q, %v", tag, got, message, ok)
 		}
 	}
-	if _, _, ok := SplitEager([]byte{byte(Eager)}); ok {
+	if _, _, _, ok := SplitEager([]byte{byte(Eager)}); ok {
 		t.Error("a packet of one byte was accepted")
 	}
 }
@@ -85,7 +88,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.Ready.Length < 0 || p.Ready.Memory.Offset < 0 || p.Ready.Word.Len < 0 || p.Clear.Place.Len < 0 {
+		if p.Ready.Length < 0 || p.Ready.Memory.Offset < 0 || p.Ready.Word.Len < 0 || p.Clear.Place.Len < 0 || p.Clear.From+p.Clear.Place.Len < 0 {
 			t.Errorf("negative: %+v", p)
 		}
 		if !bytes.Equal(p.again(), b) {
