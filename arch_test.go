@@ -92,7 +92,7 @@ var floors = map[string][]string{
 // testFloors is what a room's tests may import beyond that.
 var testFloors = map[string][]string{
 	"runtime/pipe":      {"runtime/job"}, // for memory that two processes share
-	"launcher/golaunch": {"launcher/boot"},
+	"launcher/golaunch": {"launcher/boot", "runtime/job"},
 }
 
 // appFloor is what programs under apps/ may use, beside rooms of apps/ itself.

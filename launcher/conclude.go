@@ -14,11 +14,14 @@ import (
 // golaunch's exit code.
 func (f *front) conclude() int {
 	unkillable := f.job.Verdict().Stuck && !f.killAll()
-	f.conn.Close()
+	for _, h := range f.hosts {
+		h.conn.Close()
+	}
 	f.restOfOutput()
 	f.flush()
 	v := f.verdict()
 	f.report(v)
+	f.reportStats()
 	if unkillable {
 		f.say("some processes do not die of SIGKILL yet")
 	}
@@ -27,7 +30,7 @@ func (f *front) conclude() int {
 		v.Code = max(v.Code, 1)
 	}
 	f.flush()
-	f.awaitSupervisor()
+	f.awaitSupervisors()
 	return v.Code
 }
 
@@ -66,15 +69,22 @@ func (f *front) verdict() lifecycle.Verdict {
 	return v
 }
 
-// awaitSupervisor waits until the supervisor has ended, so that golaunch leaves no
-// process behind. One that was lost or stuck has, if it can.
-func (f *front) awaitSupervisor() {
-	if v := f.job.Verdict(); v.Stuck || v.Outcome == lifecycle.LostSupervisor {
+// awaitSupervisors waits until the supervisors have ended, so that golaunch leaves
+// no process behind. One that was lost or stuck has, if it can.
+func (f *front) awaitSupervisors() {
+	if f.job.Verdict().Stuck {
 		return
 	}
-	select {
-	case <-f.gone:
-	case <-time.After(time.Second):
-		fmt.Fprintf(os.Stderr, "golaunch: the supervisor (process %d) does not end\n", f.supervisor)
+	late := time.After(time.Second)
+	for _, h := range f.hosts {
+		if h.ended == nil || h.lost {
+			continue
+		}
+		select {
+		case <-h.ended:
+		case <-late:
+			fmt.Fprintf(os.Stderr, "golaunch: the supervisor (process %d) does not end\n", h.pid)
+			return
+		}
 	}
 }

@@ -29,20 +29,19 @@ type front struct {
 	programs []control.Program
 	builds   map[string]string // directory of a package: path of its binary, "" before
 
-	children   *proc.Children
-	conn       *control.Conn
-	host       string         // the supervisor's
-	supervisor int            // its process
-	gone       chan proc.Exit // its end
+	children *proc.Children
+	hosts    []*host // in the order of their ranks
 
 	output *output
 	stdin  control.Allowance // what may be read
-	reads  bool              // readStdin runs
+	// stdinAllowed is what was allowed of it altogether.
+	stdinAllowed int
+	reads        bool // readStdin runs
 	// unwritten says what became of output that could not be written.
 	unwritten lifecycle.OutputLost
 
-	messages chan control.Message // closed when the stream ends
-	lost     chan string          // why the supervisor is gone; everything is cleared up
+	messages chan news
+	lost     chan loss
 	signals  chan os.Signal
 	later    chan func() // what the loop is to do
 }
@@ -65,7 +64,7 @@ const secretSize = 32
 func Run(o Options) int {
 	f, err := newFront(o)
 	if err == nil {
-		err = f.startSupervisor()
+		err = f.startSupervisors()
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
@@ -86,7 +85,7 @@ func newFront(o Options) (*front, error) {
 	f := &front{
 		Options: o, began: time.Now(), id: fmt.Sprintf("%08x", rand.Uint32()),
 		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
-		secret: make([]byte, secretSize), messages: make(chan control.Message), lost: make(chan string, 1), later: make(chan func(), 1),
+		secret: make([]byte, secretSize), messages: make(chan news), lost: make(chan loss, o.hosts()), later: make(chan func(), 1),
 	}
 	crypto.Read(f.secret)
 	var builds []string
@@ -103,7 +102,10 @@ func newFront(o Options) (*front, error) {
 			f.ranks[p.First+i].program = p.Args[0]
 		}
 	}
-	f.job = lifecycle.New(lifecycle.Config{Ranks: o.size(), OnFailure: o.policy(), Timeout: lifecycle.Instant(o.Timeout)})
+	f.hosts = f.localHosts()
+	sizes := blocks(o.size(), o.hosts())
+	f.place(sizes)
+	f.job = lifecycle.New(lifecycle.Config{Ranks: o.size(), Hosts: sizes, OnFailure: o.policy(), Timeout: lifecycle.Instant(o.Timeout)})
 	f.scratch = filepath.Join(os.TempDir(), fmt.Sprintf("golaunch-%016x", rand.Uint64()))
 	f.output, err = newOutput(&o)
 	return f, err

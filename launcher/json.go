@@ -18,6 +18,7 @@ type jsonJob struct {
 	Rank     *int       `json:"rank,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
 	Wall     float64    `json:"wall_s"`
+	Paths    jsonPaths  `json:"paths,omitempty"`
 	Ranks    []jsonRank `json:"ranks"`
 }
 
@@ -38,6 +39,8 @@ type jsonRank struct {
 	User       float64  `json:"user_s"`
 	System     float64  `json:"system_s"`
 	MaxRSS     int64    `json:"max_rss_bytes"`
+
+	Paths jsonPaths `json:"paths,omitempty"`
 }
 
 // writeJSON writes the report of --json, if it is wanted.
@@ -69,13 +72,19 @@ func (f *front) jsonReport(v lifecycle.Verdict) jsonJob {
 	for rank := range f.ranks {
 		j.Ranks = append(j.Ranks, f.jsonRank(rank))
 	}
+	if f.Stats {
+		j.Paths = f.allPaths()
+	}
 	return j
 }
 
 func (f *front) jsonRank(rank int) jsonRank {
 	info, r := &f.ranks[rank], f.job.Ranks()[rank]
-	j := jsonRank{Rank: rank, Host: f.host, Program: info.program, PID: info.pid,
+	j := jsonRank{Rank: rank, Host: f.hostOf(rank).name, Program: info.program, PID: info.pid,
 		State: state(&r), Joined: r.HasJoined, Left: r.HasLeft}
+	if f.Stats {
+		j.Paths = info.paths()
+	}
 	if r.Failure != lifecycle.None {
 		j.Failure, j.Stderr = f.failure(rank), info.stderr.Lines()
 	}

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -10,15 +11,19 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 )
 
-// greeted follows the supervisor's first message.
-func (f *front) greeted(m *control.Hello) {
-	f.host = m.Host
+// greeted follows a supervisor's first message.
+func (f *front) greeted(h *host, m *control.Hello) {
+	h.greeted = true
 	if m.Protocol != control.Protocol || m.Version != boot.Version {
-		f.handle(lifecycle.Trouble{Code: 1, Text: fmt.Sprintf("the supervisor on %s is version %s of golaunch (protocol %d) and this is version %s (protocol %d)",
-			m.Host, m.Version, m.Protocol, boot.Version, control.Protocol)})
+		f.handle(lifecycle.Trouble{Code: 1, Text: otherVersion(h.name, m)})
 		return
 	}
-	f.verbose("job %s: %d ranks on %s, supervised by process %d", f.id, len(f.ranks), f.host, m.PID)
+	f.verbose("job %s: %d ranks on %s, supervised by process %d", f.id, h.ranks, h.name, m.PID)
+	for _, h := range f.hosts {
+		if !h.greeted {
+			return
+		}
+	}
 	if len(f.builds) == 0 {
 		f.launch()
 	} else {
@@ -26,11 +31,16 @@ func (f *front) greeted(m *control.Hello) {
 	}
 }
 
-// build has the supervisor build the programs that are Go packages.
+func otherVersion(host string, m *control.Hello) string {
+	return fmt.Sprintf("the supervisor on %s is version %s of golaunch (protocol %d) and this is version %s (protocol %d)",
+		host, m.Version, m.Protocol, boot.Version, control.Protocol)
+}
+
+// build has the first supervisor build the programs that are Go packages.
 func (f *front) build() {
 	for dir := range f.builds {
 		f.verbose("building %s", dir)
-		f.conn.Send(&control.Build{Scratch: f.scratch, Dir: dir, Env: os.Environ()})
+		f.hosts[0].conn.Send(&control.Build{Scratch: f.scratch, Dir: dir, Env: os.Environ()})
 	}
 	if isTerminal(os.Stderr) && !f.Verbose {
 		time.AfterFunc(time.Second, func() { f.later <- f.stillBuilding })
@@ -66,15 +76,32 @@ func (f *front) unbuilt() string {
 	return ""
 }
 
-// launch has the supervisor start the ranks.
+// launch has the supervisors start the ranks.
 func (f *front) launch() {
 	for i := range f.programs {
 		if path := f.builds[f.programs[i].Path]; path != "" {
 			f.programs[i].Path = path
 		}
 	}
+	var hosts []control.Host
+	for _, h := range f.hosts {
+		hosts = append(hosts, control.Host{Name: h.name, Ranks: h.ranks})
+	}
+	stdin := f.stdinReader()
 	f.handle(lifecycle.Launched{})
-	f.conn.Send(&control.Start{Job: f.id, Size: len(f.ranks), Stdin: f.stdinReader(), Bind: f.BindToCore, Programs: f.programs,
-		Secret: f.secret, Hosts: []control.Host{{Name: f.host, Ranks: len(f.ranks)}},
-		Settings: control.Settings{Transport: "auto", Loopback: true, Timeout: int64(10 * time.Second)}})
+	for _, h := range f.hosts {
+		if !h.over {
+			h.conn.Send(&control.Start{
+				Job: f.id, Size: len(f.ranks), Stdin: stdin, Bind: f.BindToCore, Core: h.first, Sharers: len(f.ranks), Secret: f.secret,
+				Programs: f.programsOf(h), Host: h.number, Hosts: hosts, Apart: f.Transport == "tcp", Settings: f.settings(),
+			})
+		}
+	}
+}
+
+func (f *front) settings() control.Settings {
+	return control.Settings{
+		Transport: cmp.Or(f.Transport, "auto"), Interface: f.Interface, Loopback: f.Interface == "",
+		Encrypt: f.Encrypt, Stats: f.Stats, Timeout: int64(cmp.Or(f.FailureTimeout, FailureTimeout)),
+	}
 }

@@ -61,19 +61,24 @@ func TestSound(t *testing.T) {
 		func(r int) control.Message { return &control.Lost{Rank: r} },
 		func(r int) control.Message { return &control.Aborted{Rank: r} },
 		func(r int) control.Message { return &control.Exited{Rank: r} },
-		func(r int) control.Message { return &control.Address{Rank: r} },
+		func(r int) control.Message { return &control.Address{Rank: r, Address: []byte("x")} },
 		func(r int) control.Message { return &control.Report{Rank: r} },
 		func(r int) control.Message { return &control.Output{Rank: r} },
 		func(r int) control.Message { return &control.Closed{Rank: r} },
 	} {
-		for rank, want := range map[int]bool{-1: false, 0: true, 2: true, 3: false} {
-			if err := sound(m(rank), 3); (err == nil) != want {
-				t.Errorf("%T of rank %d of 3: %v", m(rank), rank, err)
+		for rank, want := range map[int]bool{-1: false, 1: false, 2: true, 4: true, 5: false} {
+			if err := sound(&host{first: 2, ranks: 3}, m(rank)); (err == nil) != want {
+				t.Errorf("%T of rank %d on a host of 2 to 4: %v", m(rank), rank, err)
 			}
 		}
 	}
-	if err := sound(&control.Done{}, 1); err != nil {
+	if err := sound(&host{first: 2, ranks: 3}, &control.Done{}); err != nil {
 		t.Error(err)
+	}
+	for _, n := range []int{0, 253} {
+		if err := sound(&host{ranks: 1}, &control.Address{Address: make([]byte, n)}); err == nil {
+			t.Errorf("an address of %d bytes passes", n)
+		}
 	}
 }
 

@@ -10,24 +10,20 @@ import (
 
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
+	"github.com/golaunch/golaunch/runtime/job"
 )
 
 // loop runs until the job is over.
 func (f *front) loop() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	messages := f.messages
 	for !f.job.Over() {
 		timer.Reset(f.untilDeadline())
 		select {
-		case m, ok := <-messages:
-			if !ok {
-				messages = nil // lost will tell
-			} else {
-				f.message(m)
-			}
-		case reason := <-f.lost:
-			f.handle(lifecycle.SupervisorLost{Text: reason})
+		case n := <-f.messages:
+			f.message(n.from, n.m)
+		case l := <-f.lost:
+			f.lose(l)
 		case sig := <-f.signals:
 			f.signal(sig.(syscall.Signal))
 		case w := <-f.output.written:
@@ -70,77 +66,57 @@ func (f *front) handle(e lifecycle.Event) {
 	for _, action := range f.job.Handle(e, lifecycle.Instant(f.now())) {
 		switch a := action.(type) {
 		case lifecycle.Signal:
-			f.conn.Send(&control.Signal{Sig: a.Signal, SpareLeft: a.SpareLeft})
+			f.send(&control.Signal{Sig: a.Signal, SpareLeft: a.SpareLeft})
 		case lifecycle.Kill:
-			f.conn.Send(&control.Kill{})
+			f.send(&control.Kill{})
 		case lifecycle.Finish:
-			f.conn.Send(&control.Finish{Linger: int64(a.Linger)})
+			f.send(&control.Finish{Linger: int64(a.Linger)})
 		}
 	}
 }
 
-// message does what a message of the supervisor asks for.
-func (f *front) message(m control.Message) {
+// message does what a message of a supervisor asks for.
+func (f *front) message(h *host, m control.Message) {
 	switch m := m.(type) {
 	case *control.Hello:
-		f.greeted(m)
+		f.greeted(h, m)
 	case *control.Built:
 		f.built(m)
 	case *control.StdinCredit:
-		f.stdinCredit(m.Bytes)
+		f.stdinCredit(h, m.Bytes)
 	case *control.StdinClosed:
-		f.stdin.Close()
+		f.stdinClosed(h)
 	case *control.Trouble:
 		f.handle(lifecycle.Trouble{Code: 1, Text: m.Text})
 	case *control.Done:
-		f.done(m)
+		f.done(h, m)
 	default:
-		f.rankMessage(m)
+		f.rankMessage(h, m)
 	}
 }
 
-func (f *front) done(m *control.Done) {
+func (f *front) done(h *host, m *control.Done) {
+	h.over = true
 	if m.Killed > 0 {
 		f.verbose("killed %d processes that had outlived their rank", m.Killed)
 	}
-	f.handle(lifecycle.Done{})
+	f.handle(lifecycle.Done{Host: h.number})
 }
 
-// rankMessage takes news of one rank.
-func (f *front) rankMessage(m control.Message) {
-	switch m := m.(type) {
-	case *control.Started:
-		f.ranks[m.Rank].pid = m.PID
-		f.verbose("rank %d is process %d", m.Rank, m.PID)
-	case *control.NotStarted:
-		usage := m.Errno == int(syscall.ENOENT) || m.Errno == int(syscall.EACCES) || m.Errno == int(syscall.ENOEXEC) || m.Errno == int(syscall.ENOTDIR)
-		f.handle(lifecycle.NotStarted{Rank: m.Rank, Usage: usage, Text: m.Text})
-	case *control.Joined:
-		f.ranks[m.Rank].joiner = m.PID
-		f.verbose("rank %d has joined", m.Rank)
-		f.handle(lifecycle.Joined{Rank: m.Rank})
-	case *control.Left:
-		f.verbose("rank %d has left", m.Rank)
-		f.handle(lifecycle.Left{Rank: m.Rank})
-	case *control.Lost:
-		f.verbose("rank %d has lost its connection", m.Rank)
-		f.handle(lifecycle.Lost{Rank: m.Rank})
-	case *control.Aborted:
-		f.verbose("rank %d aborts the job", m.Rank)
-		f.handle(lifecycle.Aborted{Rank: m.Rank, Code: m.Code, Text: m.Text})
-	case *control.Exited:
-		f.ranks[m.Rank].exit = m
-		f.verbose("rank %d %s after %.3f s (%.3f s user, %.3f s system, %.1f MB)", m.Rank, ending(m),
-			seconds(m.Wall), seconds(m.User), seconds(m.System), float64(m.MaxRSS)/1e6)
-		f.handle(lifecycle.Exited{Rank: m.Rank, Code: m.Code, Signal: m.Signal})
-	case *control.Output:
-		f.printed(m)
-	case *control.Address: // nobody else needs it
-	case *control.Report:
-		f.ranks[m.Rank].figures = m.Figures
-	case *control.Closed:
-		f.cannotWrite(f.output.end(streamOf(m.Rank, m.Stream), f.now()))
+// lose follows the loss of a supervisor.
+func (f *front) lose(l loss) {
+	h := l.host
+	h.over, h.lost = true, true
+	f.stdinClosed(h)
+	for rank := h.first; rank < h.first+h.ranks; rank++ {
+		if r := f.job.Ranks()[rank]; !r.HasLeft && !r.Ended {
+			f.tellOthers(h, &control.Fate{Rank: rank, State: int(job.Failed), Code: int(job.CodeHostLost)})
+		}
+		for _, stream := range []int{control.Stdout, control.Stderr} {
+			f.cannotWrite(f.output.end(streamOf(rank, stream), f.now()))
+		}
 	}
+	f.handle(lifecycle.SupervisorLost{Host: h.number, Text: l.reason})
 }
 
 func (f *front) printed(m *control.Output) {
@@ -163,7 +139,7 @@ func (f *front) wrote(w written) {
 		if p.Stderr {
 			stream = control.Stderr
 		}
-		f.conn.Send(&control.Credit{Rank: p.Rank, Stream: stream, Bytes: p.Bytes})
+		f.hostOf(p.Rank).conn.Send(&control.Credit{Rank: p.Rank, Stream: stream, Bytes: p.Bytes})
 	}
 }
 
@@ -195,11 +171,13 @@ func (f *front) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGPIPE: // the write fails, and that is handled
 	case syscall.SIGTSTP:
-		f.conn.Send(&control.Signal{Sig: int(sig)})
-		f.conn.Flush()
+		f.send(&control.Signal{Sig: int(sig)})
+		for _, h := range f.hosts {
+			h.conn.Flush()
+		}
 		unix.Kill(os.Getpid(), unix.SIGSTOP) // SIGTSTP would do nothing in an orphaned group
 	case syscall.SIGCONT:
-		f.conn.Send(&control.Signal{Sig: int(sig)})
+		f.send(&control.Signal{Sig: int(sig)})
 	default:
 		ends := sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 		f.verbose("received %s", signalName(int(sig)))

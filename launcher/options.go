@@ -3,6 +3,7 @@ package launcher
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"time"
@@ -21,6 +22,10 @@ const (
 
 // CodeUsage is what golaunch exits with after a mistake in the command line.
 const CodeUsage = lifecycle.CodeUsage
+
+// FailureTimeout is how long a host or a peer may be silent, unless Options say
+// something else.
+const FailureTimeout = 10 * time.Second
 
 // Version is golaunch's version, with what else one wants to know when something
 // does not fit together.
@@ -44,6 +49,20 @@ type Options struct {
 	BindToCore bool
 	// Continue lets the other ranks go on when one fails.
 	Continue bool
+	// VirtualHosts is how many hosts this machine plays, 1 or more.
+	VirtualHosts int
+	// Transport says how ranks reach each other: "auto" (shared memory within a host,
+	// TCP between hosts), "shm" or "tcp".
+	Transport string
+	// Interface, if not empty, is the only network interface that ranks use.
+	Interface string
+	// Encrypt encrypts what ranks send each other over a network.
+	Encrypt bool
+	// FailureTimeout is how long a host or a peer may be silent before it is lost;
+	// 0: the constant of that name.
+	FailureTimeout time.Duration
+	// Stats prints what the ranks report of the paths they used.
+	Stats bool
 	// Report, if not empty, is a file for a JSON report; "-" is stdout.
 	Report string
 	// Verbose tells of every rank's start and end.
@@ -92,8 +111,42 @@ func (o *Options) check() error {
 	case o.Timeout < 0:
 		return usage("--timeout %v: it must not be negative", o.Timeout)
 	}
+	return o.checkHosts(n)
+}
+
+// checkHosts finds what is wrong with the hosts and what is between them.
+func (o *Options) checkHosts(ranks int) error {
+	switch {
+	case o.VirtualHosts < 1:
+		return usage("--virtual-hosts %d: the number of hosts is 1 or more", o.VirtualHosts)
+	case o.hosts() > ranks:
+		return usage("--virtual-hosts %d: the job has %s, and each host needs one at least", o.hosts(), ranksOf(ranks))
+	case o.hosts() > 1 && o.Transport == "shm":
+		return usage("--transport shm: %d hosts share no memory", o.hosts())
+	}
+	return checkInterface(o.Interface)
+}
+
+// checkInterface looks whether there is a network interface of that name.
+func checkInterface(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := net.InterfaceByName(name); err != nil {
+		return usage("--interface %s: there is no such network interface", name)
+	}
 	return nil
 }
+
+func ranksOf(n int) string {
+	if n == 1 {
+		return "1 rank"
+	}
+	return fmt.Sprint(n, " ranks")
+}
+
+// hosts is how many hosts there are.
+func (o *Options) hosts() int { return o.VirtualHosts }
 
 func (o *Options) policy() lifecycle.Policy {
 	if o.Continue {

@@ -26,17 +26,38 @@ func (f *front) report(v lifecycle.Verdict) {
 	case lifecycle.WasInterrupted:
 		f.say("interrupted by %s", signalName(v.Signal))
 	case lifecycle.LostSupervisor:
-		f.say("%s; every rank was stopped with it", v.Text)
+		f.say("%s; %s", v.Text, f.consequence())
 	case lifecycle.LostOutput, lifecycle.CouldNotRun:
 		if v.Text != "" {
 			f.say("%s", strings.TrimRight(v.Text, "\n"))
 		}
 	}
-	if v.Outcome != lifecycle.Success && (v.Outcome < lifecycle.LostOutput) {
+	if v.Outcome != lifecycle.Success && v.Outcome < lifecycle.LostOutput || v.Outcome == lifecycle.LostSupervisor && len(f.hosts) > 1 {
 		f.reportOthers(v)
 	}
 	if v.Stuck {
-		f.say("the supervisor (process %d) did not answer; golaunch has killed everything by itself", f.supervisor)
+		f.reportStuck()
+	}
+}
+
+// consequence says what the loss of a supervisor means.
+func (f *front) consequence() string {
+	if len(f.hosts) == 1 {
+		return "every rank was stopped with it"
+	}
+	return "its ranks were lost with it"
+}
+
+// reportStuck names the supervisors that were not heard of any more.
+func (f *front) reportStuck() {
+	for _, h := range f.hosts {
+		switch {
+		case h.over:
+		case len(f.hosts) == 1:
+			f.say("the supervisor (process %d) did not answer; golaunch has killed everything by itself", h.pid)
+		default:
+			f.say("the supervisor of host %s (process %d) did not answer; golaunch has killed everything by itself", h.name, h.pid)
+		}
 	}
 }
 
@@ -114,10 +135,11 @@ func ranksText(ranks []int) string {
 
 // rankName is how a rank is called in a report.
 func (f *front) rankName(rank int) string {
+	host := f.hostOf(rank).name
 	if pid := f.ranks[rank].pid; pid != 0 {
-		return fmt.Sprintf("rank %d (%s, process %d)", rank, f.host, pid)
+		return fmt.Sprintf("rank %d (%s, process %d)", rank, host, pid)
 	}
-	return fmt.Sprintf("rank %d (%s)", rank, f.host)
+	return fmt.Sprintf("rank %d (%s)", rank, host)
 }
 
 // failure says what a rank did wrong.
@@ -130,6 +152,8 @@ func (f *front) failure(rank int) string {
 		return fmt.Sprintf("was lost: process %d, which had joined, has closed its connection without leaving", info.joiner)
 	case lifecycle.StartFailed, lifecycle.BadProgram:
 		return "could not be started: " + r.Text
+	case lifecycle.LostHost:
+		return "was lost with its host"
 	}
 	return ending(info.exit)
 }

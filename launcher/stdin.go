@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,19 +18,45 @@ func (f *front) stdinReader() int {
 	return f.Stdin
 }
 
-// stdinCredit allows so much more of stdin to be sent. With the first credit the
-// reading begins: not earlier, so that input stays for others if nobody wants it.
-func (f *front) stdinCredit(bytes int) {
-	f.stdin.Add(bytes)
-	if !f.reads {
-		f.reads = true
-		go f.readStdin()
+// stdinCredit notes that a host can take so much more of stdin. With the first
+// credit of all hosts the reading begins: not earlier, so that input stays for
+// others if nobody wants it.
+func (f *front) stdinCredit(h *host, bytes int) {
+	h.granted += bytes
+	f.allowStdin()
+}
+
+// stdinClosed notes that no rank of a host reads stdin (any more).
+func (f *front) stdinClosed(h *host) {
+	h.unread = true
+	f.allowStdin()
+}
+
+// allowStdin lets as much be read as every host that reads can take.
+func (f *front) allowStdin() {
+	least := -1
+	for _, h := range f.hosts {
+		if !h.unread && (least < 0 || h.granted < least) {
+			least = h.granted
+		}
+	}
+	switch {
+	case least < 0:
+		f.stdin.Close()
+	case least > f.stdinAllowed:
+		f.stdin.Add(least - f.stdinAllowed)
+		f.stdinAllowed = least
+		if !f.reads {
+			f.reads = true
+			go f.readStdin(slices.Clone(f.hosts))
+		}
 	}
 }
 
-// readStdin passes stdin on as long as somebody reads it. A Read that waits is
-// given up only by the end of the process.
-func (f *front) readStdin() {
+// readStdin passes stdin on to hosts as long as somebody reads it; those that do
+// not read it throw it away. A Read that waits is given up only by the end of the
+// process.
+func (f *front) readStdin(hosts []*host) {
 	buf := make([]byte, control.Window)
 	terminal := isTerminal(os.Stdin)
 	for {
@@ -43,12 +70,18 @@ func (f *front) readStdin() {
 		n, err := os.Stdin.Read(buf[:min(allowed, len(buf))])
 		if n > 0 {
 			f.stdin.Add(-n)
-			f.conn.Send(&control.Stdin{Data: buf[:n]})
+			sendEach(hosts, &control.Stdin{Data: buf[:n]})
 		}
 		if err != nil {
-			f.conn.Send(&control.StdinEnd{})
+			sendEach(hosts, &control.StdinEnd{})
 			return
 		}
+	}
+}
+
+func sendEach(hosts []*host, m control.Message) {
+	for _, h := range hosts {
+		h.conn.Send(m)
 	}
 }
 

@@ -53,14 +53,24 @@ func (c *command) jobFlags() []group {
 		"on-failure", "what the other ranks do when one fails: stop, or go on")
 	running.flags.Var(&timeoutValue{&o.Timeout}, "timeout", "stop the job after `TIME`: 90, 90s, 1h30m")
 
+	hosts := newGroup("Hosts, and what is between them")
+	hosts.flags.IntVar(&o.VirtualHosts, "virtual-hosts", 1, "let this machine play `K` hosts that share no memory")
+	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp"}, value: "auto"},
+		"transport", "how ranks reach each other; auto: shared memory within a host,\nTCP between hosts")
+	hosts.flags.StringVar(&o.Interface, "interface", "", "use the network interface `NAME` only")
+	hosts.flags.BoolVar(&o.Encrypt, "encrypt", false, "encrypt what ranks send each other over a network (TLS 1.3)")
+	o.FailureTimeout = launcher.FailureTimeout
+	hosts.flags.Var(&timeoutValue{&o.FailureTimeout}, "failure-timeout", "who is silent for `TIME` is lost: a host, or a rank's peer")
+
 	reports := newGroup("Telling")
 	reports.flags.StringVar(&o.Report, "json", "", "at the end, print a report in JSON as the last line of stdout,\nor write it to `FILE`")
 	reports.flags.Lookup("json").NoOptDefVal = "-"
+	reports.flags.BoolVar(&o.Stats, "stats", false, "at the end, print what went over shared memory and over TCP")
 	reports.flags.BoolVarP(&o.Verbose, "verbose", "v", false, "tell of each rank's start and end")
 	reports.flags.BoolVar(&c.version, "version", false, "print the version")
 	reports.flags.Var(&choice{set: func(v string) { c.completion = v }, among: shells}, "completion", "print the completion script of a shell")
 	reports.flags.BoolVarP(&c.help, "help", "h", false, "print this")
-	return []group{inout, running, reports}
+	return []group{inout, running, hosts, reports}
 }
 
 // groups returns all flags of the first program, and where they go.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,11 +27,21 @@ import (
 // golaunch and its supervisor becomes its child, and it ends when it has no child.
 func TestNobodySurvivesAKill(t *testing.T) {
 	t.Parallel()
+	killAtManyMoments(t, "1")
+}
+
+// Nor on any of two hosts.
+func TestNobodySurvivesAKillOnTwoHosts(t *testing.T) {
+	t.Parallel()
+	killAtManyMoments(t, "2")
+}
+
+func killAtManyMoments(t *testing.T, hosts string) {
 	dir := module(t, "package main\nimport \"time\"\nfunc main() { time.Sleep(time.Hour) }\n")
 	for seed := range 50 {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.CommandContext(t.Context(), self(), strconv.Itoa(seed), dir)
+			cmd := exec.CommandContext(t.Context(), self(), strconv.Itoa(seed), dir, hosts)
 			cmd.Env = append(os.Environ(), envRole+"=killcheck", "TMPDIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 			out, err := cmd.CombinedOutput()
 			if err != nil {
@@ -76,7 +87,7 @@ func killBoth() {
 	_, err = io.ReadFull(r, make([]byte, len("ready\nready\n")))
 	check(err)
 	syscall.Kill(front, syscall.SIGSTOP) // so that it cannot react to the first kill
-	syscall.Kill(supervisorOf(front), syscall.SIGKILL)
+	syscall.Kill(supervisorsOf(front)[0], syscall.SIGKILL)
 	syscall.Kill(front, syscall.SIGKILL)
 	check(awaitNobody(front, true))
 	os.Exit(0)
@@ -96,20 +107,21 @@ func killCheck() {
 	seed, err := strconv.Atoi(os.Args[1])
 	check(err)
 	r := rand.New(rand.NewPCG(uint64(seed), 7))
-	args, moment := []string{"golaunch", "-n", "3", "sh", "-c", stray}, r.IntN(40_000)
-	switch seed % 6 { // even seeds kill the front, odd ones the supervisor
+	args, moment := []string{"-n", "3", "sh", "-c", stray}, r.IntN(40_000)
+	switch seed % 6 { // even seeds kill the front, odd ones a supervisor
 	case 2, 3:
-		args = append([]string{"golaunch", "-n", "2"}, append(program("hang"), ":", "-n", "1", "sh", "-c", stray)...)
+		args = append([]string{"-n", "2"}, append(program("hang"), ":", "-n", "1", "sh", "-c", stray)...)
 	case 4, 5:
-		args, moment = []string{"golaunch", "-n", "2", os.Args[2], ":", "sh", "-c", stray}, r.IntN(500_000)
+		args, moment = []string{"-n", "2", os.Args[2], ":", "sh", "-c", stray}, r.IntN(500_000)
 	}
+	args = append([]string{"golaunch", "--virtual-hosts", os.Args[3]}, args...)
 	os.Setenv(envRole, "golaunch")
 	front, err := syscall.ForkExec("/proc/self/exe", args, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2}})
 	check(err)
 	<-time.After(time.Duration(moment) * time.Microsecond) // the moment, not a wait for something
 	victim := front
-	if s := supervisorOf(front); seed%2 == 1 && s != 0 {
-		victim = s
+	if s := supervisorsOf(front); seed%2 == 1 && len(s) > 0 {
+		victim = s[r.IntN(len(s))]
 	}
 	check(syscall.Kill(victim, syscall.SIGKILL))
 	fmt.Printf("killed %s after %d us\n", map[bool]string{true: "the front", false: "the supervisor"}[victim == front], moment)
@@ -129,16 +141,17 @@ func check(err error) {
 	}
 }
 
-// supervisorOf returns the supervisor that a front has started, 0 if it has none
-// yet.
-func supervisorOf(front int) int {
+// supervisorsOf lists the supervisors that a front has started so far, in the order
+// of their process ids.
+func supervisorsOf(front int) (pids []int) {
 	for _, pid := range childrenOf(front) {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 		if strings.HasPrefix(string(name), launcher.SupervisorName) {
-			return pid
+			pids = append(pids, pid)
 		}
 	}
-	return 0
+	slices.Sort(pids)
+	return pids
 }
 
 func childrenOf(parent int) (pids []int) {

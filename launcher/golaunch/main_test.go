@@ -58,6 +58,8 @@ var roles = map[string]func() error{
 		select {}
 	},
 	"panic": panics,
+	"meet":  meet,
+	"watch": watch,
 	"twice": func() error {
 		join()
 		_, err := boot.Connect(context.Background())

@@ -16,7 +16,9 @@ type report struct {
 	Rank     *int
 	Reason   string
 	Wall     float64 `json:"wall_s"`
+	Paths    map[string]path
 	Ranks    []struct {
+		Paths    map[string]path
 		Rank     int
 		Host     string
 		Program  string
@@ -33,6 +35,12 @@ type report struct {
 		System   float64  `json:"system_s"`
 		MaxRSS   int64    `json:"max_rss_bytes"`
 	}
+}
+
+type path struct {
+	Ops   int64
+	Bytes int64
+	Wait  int64 `json:"wait_ns"`
 }
 
 func parseReport(t *testing.T, text string) (r report) {
