@@ -52,8 +52,10 @@ var floors = map[string][]string{
 	"transport/shm":           {"transport"},
 	"transport/transporttest": {"transport"},
 
+	"transport/tcp/wire":               {},
 	"transport/tcp/internal/address":   {},
 	"transport/tcp/internal/handshake": {},
+	"transport/tcp":                    {"transport", "transport/tcp/wire", "transport/tcp/internal/address", "transport/tcp/internal/handshake"},
 
 	"launcher/boot":                {},
 	"launcher/internal/control":    {},

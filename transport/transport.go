@@ -78,6 +78,12 @@ type Config struct {
 	// while it does: Wait may poll the endpoint itself. ready is cheap and may be
 	// called from any goroutine.
 	Wait func(ctx context.Context, peer int, ready func() bool) error
+	// Progress, when not nil, is called by a goroutine of the endpoint, which holds
+	// no lock then, after it has left something for Poll that nobody may be polling
+	// for; Ring was called before. It may Poll. It does not wait for a peer, and
+	// calls no Close: the endpoint does nothing else until it returns. A transport
+	// without goroutines never calls it.
+	Progress func()
 }
 
 // Remote names memory of some rank: Len bytes at Offset in its region Key. It
@@ -133,9 +139,12 @@ type Endpoint interface {
 	// Addr is what a peer needs in order to Dial this endpoint. It is opaque and
 	// at most 256 bytes long.
 	Addr() []byte
-	// Register makes mem, memory of this rank's arena that begins at offset in the
-	// segment key, accessible to peers. The Region's Remote has a key of its own,
-	// Offset 0 and Len len(mem), which may be 0.
+	// Register makes mem accessible to peers: memory of this rank's arena that begins
+	// at offset in the segment key. A transport that maps segments refuses memory that
+	// is not found there; one that does not may take any memory that stays where it
+	// is (of the arena or the heap; not a goroutine's stack), and does not look at key
+	// and offset. The Region's Remote has a key of its own, Offset 0 and Len len(mem),
+	// which may be 0.
 	Register(key uint64, offset int64, mem []byte) (Region, error)
 	// Dial returns the connection to a peer, or to the rank itself. Dialling a rank
 	// again returns a connection with the same ordering guarantees: the two are
@@ -208,4 +217,15 @@ type Mapper interface {
 	// false: it cannot be mapped, use the Conn. The memory may be used until Close of
 	// the endpoint; Map does not see a later Close of the region.
 	Map(rank int, r Remote) ([]byte, bool)
+}
+
+// A Rester is an Endpoint that takes in what arrives by itself while its rank does
+// not poll, and leaves that to Poll while it does.
+type Rester interface {
+	// Rest says that the rank stops polling in a loop, as it does before it sleeps or
+	// returns to the program: whatever arrives from now on the endpoint itself takes
+	// in, at once, and announces by Ring and Config.Progress. A rank that forgets to
+	// rest is found out, later. The next Poll ends the rest. Any goroutine may call
+	// it.
+	Rest()
 }

@@ -15,7 +15,7 @@ var boundsChecks = []check{
 	{"an atomic on a misaligned word is ErrAlign", 2, misalignedIsErrAlign},
 	{"a refused operation leaves the connection usable", 2, refusedLeavesConnUsable},
 	{"a refused operation without OpID is reported at the latest by Flush", 2, refusedWithoutOpIDIsReported},
-	{"memory that is not the segment's cannot be registered", 1, foreignMemoryIsNotRegistered},
+	{"memory that is not the segment's is not mistaken for it", 1, foreignMemoryIsNotMistaken},
 }
 
 // outside lists pieces of n bytes that do not lie in a region of 64.
@@ -124,18 +124,29 @@ func refusedWithoutOpIDIsReported(t *testing.T, nodes []*node) {
 	ok(t, n.flush(1)) // it was reported: the next Flush has nothing to say
 }
 
-func foreignMemoryIsNotRegistered(t *testing.T, nodes []*node) {
+// foreignMemoryIsNotMistaken: either Register refuses memory that is not where it
+// is said to be, or the region is that memory and not what is there.
+func foreignMemoryIsNotMistaken(t *testing.T, nodes []*node) {
 	n := nodes[0]
+	start(n)
 	key, offset, mem := n.job.Alloc(0, 64)
-	cases := map[string]func() (transport.Region, error){
-		"unknown segment":        func() (transport.Region, error) { return n.endpoint.Register(key+1, offset, mem) },
-		"wrong offset":           func() (transport.Region, error) { return n.endpoint.Register(key, offset+8, mem) },
-		"negative offset":        func() (transport.Region, error) { return n.endpoint.Register(key, -8, mem) },
-		"memory of another kind": func() (transport.Region, error) { return n.endpoint.Register(key, offset, make([]byte, 64)) },
+	register := func(key uint64, offset int64) (transport.Region, []byte, error) {
+		other := make([]byte, 64)
+		r, err := n.endpoint.Register(key, offset, other)
+		return r, other, err
 	}
-	for name, register := range cases {
-		if _, err := register(); err == nil {
-			t.Errorf("%s: Register succeeded", name)
+	places := map[string]transport.Remote{
+		"unknown segment": {Key: key + 1, Offset: offset}, "wrong offset": {Key: key, Offset: offset + 8},
+		"negative offset": {Key: key, Offset: -8}, "another one's place": {Key: key, Offset: offset},
+	}
+	for name, at := range places {
+		r, other, err := register(at.Key, at.Offset)
+		if err != nil {
+			continue
+		}
+		ok(t, n.put(0, r.Remote(), pattern(1, 64)))
+		if !bytes.Equal(other, pattern(1, 64)) || !bytes.Equal(mem, make([]byte, 64)) {
+			t.Errorf("%s: the region is not the memory that was registered", name)
 		}
 	}
 	if _, err := n.endpoint.Register(key, offset, mem); err != nil {

@@ -198,7 +198,7 @@ func steadyStateAllocatesNothing(t *testing.T, nodes []*node) {
 func drainOne(n *node) error {
 	for {
 		seen := n.bell().count()
-		got, err := n.endpoint.Poll(n.one[:])
+		got, err := n.pollOrRest(n.one[:])
 		if got == 1 || err != nil {
 			return err
 		}

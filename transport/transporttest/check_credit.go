@@ -67,7 +67,7 @@ func countMessages(n *node, count int) error {
 	next := 0
 	return n.bell().until(n.ctx, func() (bool, error) {
 		for next < count {
-			got, err := n.endpoint.Poll(buf[:])
+			got, err := n.pollOrRest(buf[:])
 			if got == 0 || err != nil {
 				return false, err
 			}

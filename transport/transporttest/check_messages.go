@@ -189,7 +189,7 @@ func messageStaysUntilPoll(t *testing.T, nodes []*node) {
 func (n *node) pollOne() (transport.Completion, error) {
 	var one [1]transport.Completion
 	err := n.bell().until(n.ctx, func() (bool, error) {
-		got, err := n.endpoint.Poll(one[:])
+		got, err := n.pollOrRest(one[:])
 		return got > 0, err
 	})
 	return one[0], err

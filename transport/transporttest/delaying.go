@@ -27,7 +27,7 @@ func (p delaying) Open(cfg transport.Config) (transport.Endpoint, error) {
 	}
 	d := &delayed{Endpoint: e, ring: func() { cfg.Ring(cfg.Rank) }}
 	d.random = rand.New(rand.NewPCG(p.seed, uint64(cfg.Rank)))
-	return keepMapper(d, e), nil
+	return keepSides(d, e), nil
 }
 
 const maxDelay = 7

@@ -68,7 +68,7 @@ func (f *Failing) Open(cfg transport.Config) (transport.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keepMapper(&failingEndpoint{Endpoint: e, failing: f, cfg: &cfg}, e), nil
+	return keepSides(&failingEndpoint{Endpoint: e, failing: f, cfg: &cfg}, e), nil
 }
 
 // check tells whether rank can still do something with peer.

@@ -16,13 +16,24 @@ func (p hideMapper) Open(cfg transport.Config) (transport.Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hidden{e}, nil
+	return keepRester(hidden{e}, e), nil
 }
 
-// keepMapper returns outer, with the Mapper that inner may have.
-func keepMapper(outer, inner transport.Endpoint) transport.Endpoint {
-	if m, ok := inner.(transport.Mapper); ok {
-		return mapped{outer, m}
+// keepSides returns outer, with the Mapper and the Rester that inner may have.
+func keepSides(outer, inner transport.Endpoint) transport.Endpoint {
+	m, ok := inner.(transport.Mapper)
+	if !ok {
+		return keepRester(outer, inner)
+	}
+	if r, ok := inner.(transport.Rester); ok {
+		return mappedRested{outer, m, r}
+	}
+	return mapped{outer, m}
+}
+
+func keepRester(outer, inner transport.Endpoint) transport.Endpoint {
+	if r, ok := inner.(transport.Rester); ok {
+		return rested{outer, r}
 	}
 	return outer
 }
@@ -30,4 +41,15 @@ func keepMapper(outer, inner transport.Endpoint) transport.Endpoint {
 type mapped struct {
 	transport.Endpoint
 	transport.Mapper
+}
+
+type rested struct {
+	transport.Endpoint
+	transport.Rester
+}
+
+type mappedRested struct {
+	transport.Endpoint
+	transport.Mapper
+	transport.Rester
 }

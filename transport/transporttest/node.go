@@ -19,6 +19,7 @@ type node struct {
 	ctx      context.Context // ends with the check, or when it takes too long
 	job      *Job
 	endpoint transport.Endpoint
+	rester   transport.Rester // the endpoint, or nil
 	conns    []transport.Conn
 
 	nextOp  atomic.Uint64
@@ -42,6 +43,7 @@ type message struct {
 
 func newNode(ctx context.Context, w *World, rank int) *node {
 	n := &node{rank: rank, ctx: ctx, job: w.Job, endpoint: w.Endpoints[rank]}
+	n.rester, _ = n.endpoint.(transport.Rester)
 	n.done = make(map[transport.OpID][]transport.Completion)
 	n.arrived.init()
 	return n
@@ -74,7 +76,7 @@ func (n *node) pollUntilStopped() {
 	var buf [16]transport.Completion
 	err := n.bell().until(n.ctx, func() (bool, error) {
 		for !n.stopped.Load() {
-			got, err := n.endpoint.Poll(buf[:])
+			got, err := n.pollOrRest(buf[:])
 			if err != nil || got == 0 {
 				return false, err
 			}
@@ -93,7 +95,7 @@ func (n *node) poll(enough func() bool) error {
 	var buf [16]transport.Completion
 	return n.bell().until(n.ctx, func() (bool, error) {
 		for !enough() {
-			got, err := n.endpoint.Poll(buf[:])
+			got, err := n.pollOrRest(buf[:])
 			if err != nil || got == 0 {
 				return false, err
 			}
@@ -101,6 +103,16 @@ func (n *node) poll(enough func() bool) error {
 		}
 		return true, nil
 	})
+}
+
+// pollOrRest polls, and when nothing has come lets the endpoint know that its
+// rank is about to sleep.
+func (n *node) pollOrRest(done []transport.Completion) (int, error) {
+	got, err := n.endpoint.Poll(done)
+	if got == 0 && n.rester != nil {
+		n.rester.Rest()
+	}
+	return got, err
 }
 
 func (n *node) keep(done []transport.Completion) {

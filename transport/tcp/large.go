@@ -1,0 +1,111 @@
+package tcp
+
+import (
+	"bytes"
+
+	"github.com/golaunch/golaunch/transport"
+)
+
+// putLong lets src leave from where it is and waits until it has.
+func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID) error {
+	p := c.peer
+	var l *largePut
+	err := c.do(func() bool {
+		token := c.token()
+		if op != 0 {
+			var ok bool
+			if token, ok = c.begin(slot{kind: putSlot, op: op}); !ok {
+				return false
+			}
+		}
+		l = p.tx.newLarge()
+		*l = largePut{src: src, dst: dst, token: token}
+		p.tx.larges.push(l)
+		p.pump()
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return c.awaitLarge(l)
+}
+
+// awaitLarge waits until the socket has taken all of l. If that comes to an end
+// before, what of l has begun to leave is completed from a copy.
+func (c *conn) awaitLarge(l *largePut) error {
+	p := c.peer
+	for {
+		p.tx.mu.Lock()
+		err := c.end()
+		if l.done {
+			// The payload has left, or the peer has ended: then its completion says so.
+			if l.token&connToken == 0 {
+				err = nil
+			}
+			p.tx.freeLarge(l)
+			p.tx.mu.Unlock()
+			return err
+		}
+		gen, places := p.gen.Load(), p.e.arrivals.places.Load()
+		p.tx.mu.Unlock()
+		if err == nil {
+			err = c.wait(gen, places)
+		}
+		if err != nil && c.giveUp(l) {
+			return err
+		}
+	}
+}
+
+// giveUp takes l out of the sender. false: it is done meanwhile.
+func (c *conn) giveUp(l *largePut) bool {
+	p, s := c.peer, &c.peer.tx
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.done {
+		return false
+	}
+	for n := s.larges.count; n > 0; n-- {
+		if other := s.larges.pop(); other != l {
+			s.larges.push(other)
+		}
+	}
+	if s.bigOf == l {
+		s.big, s.bigOf = bytes.Clone(s.big), nil
+	}
+	c.orphan(l)
+	s.freeLarge(l)
+	p.pump()
+	return true
+}
+
+// orphan keeps l's slot until nothing the peer says can mean it any more.
+func (c *conn) orphan(l *largePut) {
+	s := &c.peer.tx
+	if l.token&connToken != 0 {
+		return
+	}
+	x := &s.slots[l.token]
+	x.silent = true
+	c.peer.e.arrivals.cancel()
+	if len(l.src) > 0 { // the last piece, which asks for an Ack, was not made
+		s.mustAsk = true
+		s.promise(s.lastPut, int32(l.token), 0)
+	}
+}
+
+// newLarge and freeLarge keep used ones: a Put allocates nothing.
+func (s *sender) newLarge() *largePut {
+	last := len(s.freePuts) - 1
+	if last < 0 {
+		return new(largePut)
+	}
+	l := s.freePuts[last]
+	s.freePuts = s.freePuts[:last]
+	return l
+}
+
+func (s *sender) freeLarge(l *largePut) {
+	*l = largePut{}
+	s.freePuts = append(s.freePuts, l)
+}

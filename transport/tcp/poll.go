@@ -1,0 +1,129 @@
+package tcp
+
+import (
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/transport"
+)
+
+// A poller is what Poll alone touches.
+type poller struct {
+	mu      sync.Mutex // held by Poll; there to keep Close from under it
+	scratch []byte
+	list    [maxDirect]*peer
+	events  [16]unix.EpollEvent
+	unread  int // Polls since sockets were looked at
+	empty   int // Polls in a row without anything
+}
+
+// pollsUnread is how many Polls may live on what is there already.
+const pollsUnread = 4
+
+// Poll gives back what the last one delivered, reads sockets unless there is
+// something already, and hands out what there is.
+func (e *endpoint) Poll(done []transport.Completion) (int, error) {
+	e.poll.mu.Lock()
+	defer e.poll.mu.Unlock()
+	if e.closed.Load() {
+		return 0, fmt.Errorf("tcp: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
+	}
+	e.giveBack()
+	if e.arrivals.queued.Load() == 0 || e.poll.unread >= pollsUnread {
+		e.poll.unread = 0
+		e.readSockets()
+	} else {
+		e.poll.unread++
+	}
+	if e.arrivals.queued.Load() == 0 {
+		return 0, nil
+	}
+	n, completions := e.arrivals.take(done)
+	if completions > 0 {
+		e.arrivals.places.Add(1)
+		e.wakeBlocked()
+	}
+	e.poll.empty = 0
+	return n, nil
+}
+
+// giveBack frees the messages of the last Poll, and lets their senders know when
+// they wait for it.
+func (e *endpoint) giveBack() {
+	for p := e.arrivals.giveBack(); p != nil; p = e.arrivals.giveBack() {
+		p.gaveCredit()
+	}
+}
+
+// readSockets reads the direct sockets, and looks for events of the others.
+func (e *endpoint) readSockets() {
+	w := &e.watcher
+	w.polls.Add(1)
+	if w.direct.Load() > 0 {
+		for _, p := range e.poll.list[:w.directs(&e.poll.list)] {
+			e.pollPeer(p)
+		}
+	}
+	if w.armed.Load() > 0 {
+		e.pollArmed()
+	}
+}
+
+func (e *endpoint) pollArmed() {
+	w := &e.watcher
+	if !w.polling.Load() {
+		w.startPolling()
+	}
+	if e.poll.empty++; e.poll.empty == claimAfter {
+		w.claim()
+	}
+	n := readyNow(w.epoll, e.poll.events[:])
+	for _, ev := range e.poll.events[:n] {
+		if p := e.peers[ev.Fd].Load(); w.fired(p) {
+			e.pollPeer(p)
+		}
+	}
+}
+
+// pollPeer reads one socket, and goes on writing to it, unless somebody is at it.
+func (e *endpoint) pollPeer(p *peer) {
+	if p.tx.blocked.Load() {
+		p.unblock()
+	}
+	if p.rx.mu.TryLock() {
+		p.read(e.poll.scratch)
+		p.rx.mu.Unlock()
+	}
+}
+
+// Rest says that the rank stops polling in a loop.
+func (e *endpoint) Rest() { e.watcher.rest() }
+
+// wakeBlocked rings for calls that wait for credit.
+func (e *endpoint) wakeBlocked() {
+	if e.blocked.Load() > 0 {
+		e.ring()
+	}
+}
+
+// ringIfAny announces what a call has left for Poll.
+func (e *endpoint) ringIfAny() {
+	if e.arrivals.queued.Load() > 0 {
+		e.ring()
+	}
+}
+
+func (e *endpoint) ring() { e.cfg.Ring(e.cfg.Rank) }
+
+// tell announces what the endpoint's goroutine has left for Poll. No lock is held.
+func (e *endpoint) tell() {
+	if e.arrivals.queued.Load() == 0 {
+		return
+	}
+	e.ring()
+	if e.cfg.Progress != nil {
+		e.cfg.Progress()
+	}
+}

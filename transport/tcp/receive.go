@@ -1,0 +1,265 @@
+package tcp
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/tcp/wire"
+)
+
+const (
+	// scratchBytes is what one read takes at once, headers and short payloads.
+	scratchBytes = 64 << 10
+	// directBytes is from how much of a payload it is read straight to its place.
+	directBytes = 4 << 10
+	// readsAtOnce bounds how long one connection is read while others wait.
+	readsAtOnce = 8
+)
+
+var (
+	errGone    = fmt.Errorf("the connection ended without a goodbye: %w", transport.ErrPeerFailed)
+	errGoodbye = fmt.Errorf("it has closed its endpoint: %w", transport.ErrClosed)
+)
+
+// read takes in what has arrived. Called with rx.mu held.
+func (p *peer) read(scratch []byte) {
+	for range readsAtOnce {
+		if p.fd < 0 {
+			return
+		}
+		drained, err := p.readOnce(scratch)
+		if err != nil {
+			p.endBy(err)
+			return
+		}
+		if drained {
+			break
+		}
+	}
+	p.afterRead()
+}
+
+// endBy fails with an error of reading or of what was read.
+func (p *peer) endBy(err error) {
+	if !errors.Is(err, transport.ErrClosed) && !errors.Is(err, transport.ErrPeerFailed) {
+		err = failed("what it sent", err)
+	}
+	p.fail(err)
+}
+
+// readOnce makes one system call. The rest of a long payload goes straight to its
+// place; what follows it, or everything, goes through scratch. drained: there is
+// hardly more to read.
+func (p *peer) readOnce(scratch []byte) (drained bool, err error) {
+	direct := p.rx.reader.Place()
+	if len(direct) < directBytes {
+		direct = nil
+	}
+	n, errno := p.receive(direct, scratch)
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return true, nil
+	case errno != 0:
+		return false, failed("reading", errno)
+	case n == 0:
+		return false, errGone
+	}
+	ordered()
+	p.rx.bytes.Add(uint64(n))
+	drained = n < len(direct)+len(scratch)
+	if k := min(n, len(direct)); k > 0 {
+		n -= k
+		if err := p.rx.reader.Filled(k, p); err != nil {
+			return false, err
+		}
+	}
+	return drained, p.rx.reader.Feed(scratch[:n], p)
+}
+
+func (p *peer) receive(direct, scratch []byte) (int, unix.Errno) {
+	if direct == nil {
+		return recv(p.fd, scratch)
+	}
+	return recv2(p.fd, direct, scratch)
+}
+
+// afterRead lets the sender say what the frames just read call for, once for all
+// of them.
+func (p *peer) afterRead() {
+	r := &p.rx
+	if !r.poke {
+		return
+	}
+	r.poke = false
+	p.tx.mu.Lock()
+	p.tx.wanted = r.wanted
+	p.pump()
+	p.tx.mu.Unlock()
+}
+
+// Begin is the wire.Sink: a frame begins. The numbers that every frame has are
+// taken in first.
+func (p *peer) Begin(h *wire.Header) ([]byte, error) {
+	r := &p.rx
+	if h.Ack != r.acked || h.Taken != r.granted {
+		if err := p.heard(h); err != nil {
+			return nil, err
+		}
+	}
+	r.refusal = 0
+	switch h.Kind {
+	case wire.Put:
+		mem, err := p.e.regions.find(h.Key, h.Offset, int(h.Length))
+		if err != nil {
+			r.refusal = reasonOf(err)
+		}
+		return mem, nil
+	case wire.CompareSwap:
+		return r.operand[:], nil
+	case wire.Message:
+		return p.beginMessage(h)
+	case wire.Data:
+		return p.beginData(h)
+	case wire.Welcome, wire.Decline:
+		return nil, fmt.Errorf("a %v in the midst of a connection", h.Kind)
+	}
+	return nil, nil
+}
+
+// heard checks and takes in what the peer says about our frames.
+func (p *peer) heard(h *wire.Header) error {
+	r := &p.rx
+	if wire.Before(h.Ack, r.acked) || wire.Before(h.Taken, r.granted) {
+		return fmt.Errorf("a %v acknowledges %d frames after %d, and %d bytes of messages after %d", h.Kind, h.Ack, r.acked, h.Taken, r.granted)
+	}
+	if err := p.grant(h); err != nil {
+		return err
+	}
+	r.acked, r.granted, r.poke = h.Ack, h.Taken, true
+	return nil
+}
+
+// grant takes in what the peer has said about our frames and messages.
+func (p *peer) grant(h *wire.Header) error {
+	s := &p.tx
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wire.Before(s.seq, h.Ack) || wire.Before(s.spent, h.Taken) {
+		return fmt.Errorf("a %v acknowledges %d frames and %d bytes of messages, of %d and %d", h.Kind, h.Ack, h.Taken, s.seq, s.spent)
+	}
+	s.acked = h.Ack
+	if s.granted != h.Taken {
+		s.granted = h.Taken
+		p.changed()
+	}
+	s.settle(p, h.Ack)
+	return nil
+}
+
+func (p *peer) beginMessage(h *wire.Header) ([]byte, error) {
+	in := &p.in
+	in.used += uint32(wire.MessageCost(int(h.Length)))
+	if used := in.used - in.taken.Load(); used > wire.CreditBytes {
+		return nil, fmt.Errorf("%d bytes of messages that were not taken, more than %d", used, wire.CreditBytes)
+	}
+	p.e.arrivals.mu.Lock()
+	defer p.e.arrivals.mu.Unlock()
+	return in.reserve(int(h.Length)), nil
+}
+
+// beginData returns where the answer to a Get goes. Nobody else touches it until
+// the operation has ended, and ending needs rx.mu.
+func (p *peer) beginData(h *wire.Header) ([]byte, error) {
+	p.tx.mu.Lock()
+	defer p.tx.mu.Unlock()
+	g, err := p.tx.answer(h, getSlot)
+	if err != nil {
+		return nil, err
+	}
+	return g.dst[g.got : g.got+int(h.Length)], nil
+}
+
+// End is the wire.Sink: a frame has come whole.
+func (p *peer) End(h *wire.Header) error {
+	r := &p.rx
+	if h.Flags&wire.WantAck != 0 {
+		r.wanted, r.poke = h.Seq, true
+	}
+	err := p.serve(h)
+	r.served.Store(h.Seq)
+	return err
+}
+
+func (p *peer) serve(h *wire.Header) error {
+	switch h.Kind {
+	case wire.Put:
+		if p.rx.refusal != 0 {
+			return p.owe(h, reply{kind: wire.Refusal, value: uint64(p.rx.refusal)})
+		}
+	case wire.Get:
+		return p.owe(h, reply{kind: wire.Data, n: uint32(h.Value)})
+	case wire.FetchAdd, wire.CompareSwap:
+		return p.owe(h, p.atomic(h))
+	case wire.Message:
+		p.endMessage(h)
+	case wire.Data, wire.Value, wire.Refusal:
+		return p.answered(h)
+	case wire.Goodbye:
+		return errGoodbye
+	}
+	return nil
+}
+
+func (p *peer) endMessage(h *wire.Header) {
+	a := &p.e.arrivals
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p.in.commit(int(h.Length))
+	a.announce(p)
+}
+
+// owe queues an answer. A Put that is refused piece after piece is refused once.
+func (p *peer) owe(h *wire.Header, r reply) error {
+	s := &p.tx
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := s.replies.back()
+	if h.Kind == wire.Put && last != nil && last.kind == wire.Refusal && last.token == h.Token {
+		return nil
+	}
+	if s.replies.count >= maxReplies {
+		return fmt.Errorf("more than %d requests whose answers it does not take", maxReplies)
+	}
+	r.seq, r.token, r.key, r.offset = h.Seq, h.Token, h.Key, h.Offset
+	s.replies.push(r)
+	p.rx.poke = true
+	return nil
+}
+
+// answered ends what the frame answers.
+func (p *peer) answered(h *wire.Header) error {
+	s := &p.tx
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.rx.poke = true
+	if h.Kind == wire.Refusal {
+		return s.requests.refused(p, h)
+	}
+	kind := getSlot
+	if h.Kind == wire.Value {
+		kind = atomicSlot
+	}
+	a, err := s.answer(h, kind)
+	if err != nil {
+		return err
+	}
+	if a.old != nil {
+		*a.old = h.Value
+	}
+	s.requests.answered(p)
+	s.settle(p, s.acked)
+	return nil
+}

@@ -1,0 +1,82 @@
+package tcp
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/golaunch/golaunch/transport"
+)
+
+// regions is what peers may touch. A key is never used again, and no two follow
+// each other, so that a wrong one is noticed.
+type regions struct {
+	mu   sync.RWMutex
+	last uint64
+	open map[uint64][]byte
+}
+
+const (
+	firstKey = 1 << 24
+	keyStep  = 2
+)
+
+// find returns n bytes at offset of a region.
+func (r *regions) find(key uint64, offset int64, n int) ([]byte, error) {
+	r.mu.RLock()
+	mem, ok := r.open[key]
+	r.mu.RUnlock()
+	if !ok {
+		return nil, transport.ErrKey
+	}
+	if offset < 0 || offset > int64(len(mem)) || int64(n) > int64(len(mem))-offset {
+		return nil, transport.ErrRange
+	}
+	return mem[offset : offset+int64(n) : offset+int64(n)], nil
+}
+
+func (r *regions) add(mem []byte) (key uint64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
+		return 0, false
+	}
+	r.last += keyStep
+	r.open[r.last] = mem
+	return r.last, true
+}
+
+func (r *regions) remove(key uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, key)
+}
+
+func (r *regions) removeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open = nil
+}
+
+// A region is registered memory of this rank.
+type region struct {
+	endpoint *endpoint
+	remote   transport.Remote
+}
+
+// Register makes mem reachable. It may be any memory that stays where it is, of
+// the heap as well as of the arena; key and offset are not looked at.
+func (e *endpoint) Register(_ uint64, _ int64, mem []byte) (transport.Region, error) {
+	key, ok := e.regions.add(mem)
+	if !ok {
+		return nil, fmt.Errorf("tcp: rank %d: register %d bytes: %w", e.cfg.Rank, len(mem), transport.ErrClosed)
+	}
+	return &region{e, transport.Remote{Key: key, Len: int64(len(mem))}}, nil
+}
+
+func (r *region) Remote() transport.Remote { return r.remote }
+
+// Close ends the region for frames that arrive later.
+func (r *region) Close() error {
+	r.endpoint.regions.remove(r.remote.Key)
+	return nil
+}

@@ -1,0 +1,274 @@
+package tcp
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/transport/tcp/wire"
+)
+
+const (
+	// gatherBytes of small operations leave although an Ack is awaited.
+	gatherBytes = bufferBytes / 2
+	// inlineBytes is the longest payload that is copied behind its header; longer
+	// ones leave from where they are.
+	inlineBytes = 4 << 10
+	// maxReplies bounds what one peer can have asked for without taking the answers,
+	// refused Puts included.
+	maxReplies = maxAnswers + maxSlots
+	// connToken marks tokens that name a connection: operations without a slot.
+	connToken = 1 << 31
+)
+
+// A sender is the writing side of a connection.
+//
+// What leaves, in order: out, then big, which follows the last header in out, then
+// next. Nobody waits with mu held, and nothing but a full socket keeps a frame
+// from leaving, Puts behind which an Ack is awaited excepted.
+//
+// Invariant: next is empty while big is. No Put of out is written before one that
+// comes no earlier asks for an Ack, the pieces of a largePut excepted, of which
+// the last asks.
+type sender struct {
+	mu      sync.Mutex
+	out     buffer
+	big     []byte
+	bigOf   *largePut // whose payload big is; nil: an answer's, or nobody's
+	next    buffer
+	blocked atomic.Bool // the socket was full: something is left to write
+	broken  error       // writing failed; reading finds out the same and ends the peer
+
+	seq     uint32 // last frame made
+	lastPut uint32
+	acked   uint32 // last frame of ours that the peer has served
+	asked   uint32 // last frame of ours about which the peer was asked
+	mustAsk bool   // ask with a frame of its own
+
+	ackSent uint32        // what the peer was told last of its own frames
+	wanted  uint32        // what it wants to be told
+	told    atomic.Uint32 // credit given back, as far as the peer was told
+
+	spent, granted uint32 // credit of the peer: bytes of messages sent, given back
+
+	requests
+	larges  ring[*largePut]
+	replies ring[reply]
+	putNext bool // a piece of a Put has its turn before an answer
+
+	conns    map[uint32]*conn
+	lastConn uint32
+	freePuts []*largePut
+}
+
+// A buffer is frames to write, from the endpoint's store; b is nil without any.
+type buffer struct {
+	b       []byte
+	written int
+	// The last Put in it that nobody has asked about, if unasked.
+	unasked bool
+	putAt   int
+	putSeq  uint32
+}
+
+func (b *buffer) rest() []byte { return b.b[b.written:] }
+
+// room returns the buffer that has room for a frame with n bytes of payload, or
+// nil.
+func (s *sender) room(p *peer, n int) *buffer {
+	b := &s.out
+	if s.big != nil {
+		b = &s.next
+	}
+	if b.b == nil {
+		b.b = p.e.sendBuffers.get()
+	}
+	if cap(b.b)-len(b.b) < wire.HeaderBytes+n {
+		return nil
+	}
+	return b
+}
+
+// frame numbers h, adds it to b, and returns the place of n bytes of payload
+// copied behind it.
+func (s *sender) frame(p *peer, b *buffer, h *wire.Header, n int) []byte {
+	s.seq++
+	h.Seq, h.Ack, h.Taken = s.seq, s.served(p), p.in.taken.Load()
+	s.ackSent = h.Ack
+	s.told.Store(h.Taken)
+	at := len(b.b)
+	b.b = b.b[:at+wire.HeaderBytes+n]
+	h.Encode(b.b[at:])
+	if h.Kind == wire.Put {
+		s.lastPut = s.seq
+	}
+	if h.Flags&wire.WantAck != 0 {
+		s.asked, b.unasked = s.seq, false
+	}
+	return b.b[at+wire.HeaderBytes:]
+}
+
+// served is up to where the peer's frames were served. What has not been answered
+// has not been served. The order of the two loads matters: a frame is counted
+// after its answer is in replies.
+func (s *sender) served(p *peer) uint32 {
+	served := p.rx.served.Load()
+	if r := s.replies.front(); r != nil && wire.Before(r.seq-1, served) {
+		return r.seq - 1
+	}
+	return served
+}
+
+// awaiting tells whether the peer will say something about a Put without being
+// asked again.
+func (s *sender) awaiting() bool { return wire.Before(s.acked, s.asked) }
+
+// ask has the Puts in out asked about.
+func (s *sender) ask() {
+	if s.out.unasked {
+		wire.AskForAck(s.out.b[s.out.putAt:])
+		s.asked, s.out.unasked = s.out.putSeq, false
+	}
+}
+
+// pump writes what there is until nothing is left or the socket is full. Called
+// with mu held.
+func (p *peer) pump() {
+	s := &p.tx
+	if s.blocked.Load() || s.broken != nil || p.fd < 0 {
+		return
+	}
+	for {
+		p.fill()
+		s.ask()
+		size := len(s.out.rest()) + len(s.big)
+		if size == 0 {
+			break
+		}
+		n, errno := s.write(p.fd)
+		switch errno {
+		case 0:
+			p.advance(n)
+			if n < size {
+				p.block()
+				return
+			}
+		case unix.EINTR:
+		case unix.EAGAIN:
+			p.block()
+			return
+		default:
+			p.breakOff(errno)
+			return
+		}
+	}
+	p.releaseBuffers()
+}
+
+func (s *sender) write(fd int) (int, unix.Errno) {
+	ordered()
+	out := s.out.rest()
+	switch {
+	case len(s.big) == 0:
+		return send(fd, out)
+	case len(out) == 0:
+		return send(fd, s.big)
+	}
+	return send2(fd, out, s.big)
+}
+
+// advance takes away what was written.
+func (p *peer) advance(n int) {
+	s := &p.tx
+	k := min(n, len(s.out.rest()))
+	s.out.written += k
+	if s.big != nil {
+		s.big = s.big[n-k:]
+		if len(s.big) > 0 {
+			return
+		}
+		p.bigIsOut()
+	}
+	if len(s.out.rest()) == 0 {
+		s.out.reset()
+	}
+}
+
+func (b *buffer) reset() { b.b, b.written, b.unasked = b.b[:0], 0, false }
+
+// bigIsOut lets what had to wait for big follow.
+func (p *peer) bigIsOut() {
+	s := &p.tx
+	s.big = nil
+	s.out.reset()
+	s.out, s.next = s.next, s.out
+	if l := s.bigOf; l != nil {
+		s.bigOf = nil
+		if len(l.src) == 0 {
+			l.done = true
+			p.changed()
+		}
+	}
+}
+
+// block notes that the socket is full. Whoever watches it next goes on writing.
+func (p *peer) block() {
+	p.tx.blocked.Store(true)
+	p.e.watcher.wantWrite(p)
+}
+
+// unblock goes on writing after the socket was full.
+func (p *peer) unblock() {
+	p.tx.mu.Lock()
+	defer p.tx.mu.Unlock()
+	p.tx.blocked.Store(false)
+	p.pump()
+	p.changed()
+}
+
+// breakOff gives up writing. What the peer has sent can still be read, and says
+// more about the reason.
+func (p *peer) breakOff(err error) {
+	p.tx.broken = failed("writing", err)
+	_ = unix.Shutdown(p.fd, unix.SHUT_RDWR)
+	p.e.watcher.wantWrite(p)
+}
+
+func (p *peer) releaseBuffers() {
+	for _, b := range []*buffer{&p.tx.out, &p.tx.next} {
+		if b.b != nil {
+			p.e.sendBuffers.put(b.b)
+			*b = buffer{}
+		}
+	}
+}
+
+// abandon drops everything that was to be written, and ends what is in flight.
+// Called with mu held.
+func (s *sender) abandon(p *peer, err error) {
+	p.releaseBuffers()
+	s.big, s.bigOf = nil, nil
+	for s.larges.count > 0 {
+		s.larges.pop().done = true
+	}
+	s.replies = ring[reply]{}
+	s.requests.fail(p, err)
+}
+
+// late notes an error of an operation without OpID.
+func (s *sender) late(id uint32, err error) {
+	if c := s.conns[id]; c != nil {
+		c.setLate(err)
+	}
+}
+
+// credit tells whether the peer has room for a message that costs that much.
+func (s *sender) credit(cost int) bool {
+	return int(s.spent-s.granted)+cost <= wire.CreditBytes
+}
+
+// creditDue tells whether the peer should hear that it has credit again.
+func (s *sender) creditDue(p *peer) bool {
+	return p.in.taken.Load()-s.told.Load() >= wire.CreditBytes/2
+}

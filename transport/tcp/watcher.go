@@ -1,0 +1,243 @@
+package tcp
+
+import (
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A socket is watched in one of two ways. Armed, it is in the endpoint's epoll
+// instance, for one event; the instance itself is watched by the Go scheduler's
+// poller, and the endpoint's goroutine deals with the event: an idle rank holds no
+// thread. Direct, it is in the list of sockets that Poll reads on every call,
+// whether they have something or not, and its epoll entry is disarmed: no thread is
+// woken while ranks that poll talk to each other.
+//
+// A socket becomes direct when it has an event while the rank polls, and is armed
+// again by Rest, or when there has been no Poll for a while.
+
+const (
+	// maxDirect is how many sockets Poll reads on every call. The others are looked
+	// for together, by one call for all of them.
+	maxDirect = 4
+	// claimAfter is after how many Polls without anything the sockets are made direct
+	// before they have an event, if they are few: an event would wake a thread.
+	claimAfter = 16
+	// The endpoint's goroutine looks whether the rank still polls, first after
+	// watchFirst, then ever more seldom.
+	watchFirst = 200 * time.Microsecond
+	watchLast  = 2 * time.Millisecond
+)
+
+type watchState uint8
+
+const (
+	unwatched watchState = iota // no socket, or none any more
+	armed
+	direct
+	busy // the endpoint's goroutine has taken its event and will arm it again
+)
+
+// A watch is how one peer's socket is watched. Guarded by watcher.mu.
+type watch struct {
+	state watchState
+	idle  uint32 // Polls since it had something, while direct
+}
+
+type watcher struct {
+	e     *endpoint
+	epoll int
+	file  *os.File // the same, for the Go scheduler's poller
+	raw   syscall.RawConn
+
+	polling atomic.Bool   // the rank has polled of late
+	polls   atomic.Uint64 // counts Polls
+	armed   atomic.Int64  // sockets that are armed
+	direct  atomic.Int64  // sockets that are direct
+
+	mu      sync.Mutex
+	list    [maxDirect]*peer // the direct ones, from the beginning
+	sockets []*peer
+	closed  bool
+
+	clock clock
+}
+
+// A clock is when the endpoint's goroutine has to look, whatever happens.
+type clock struct {
+	mu     sync.Mutex
+	look   time.Time // whether the rank still polls; zero: nobody asked
+	period time.Duration
+	tick   time.Time // whether peers still answer
+	seen   uint64    // polls at the last look
+}
+
+func (w *watcher) open(e *endpoint) error {
+	w.e = e
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		_ = unix.Close(fd)
+		return os.NewSyscallError("fcntl", err)
+	}
+	w.epoll = fd
+	w.file = os.NewFile(uintptr(fd), "epoll")
+	w.raw, err = w.file.SyscallConn()
+	return err
+}
+
+// add begins to watch a new connection. Called with p.tx.mu held.
+func (w *watcher) add(p *peer) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(p.rank)}
+	if err := unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, p.fd, &ev); err != nil {
+		return os.NewSyscallError("epoll_ctl", err)
+	}
+	p.watch.state = armed
+	w.armed.Add(1)
+	w.sockets = append(w.sockets, p)
+	return nil
+}
+
+// forget ends watching. Called with p.rx.mu and p.tx.mu held.
+func (w *watcher) forget(p *peer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leave(p)
+	p.watch.state = unwatched
+	for i, q := range w.sockets {
+		if q == p {
+			last := len(w.sockets) - 1
+			w.sockets[i], w.sockets[last] = w.sockets[last], nil
+			w.sockets = w.sockets[:last]
+			break
+		}
+	}
+	if !w.closed {
+		_ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_DEL, p.fd, &unix.EpollEvent{})
+	}
+}
+
+// leave takes p out of the state it is in. Called with mu held.
+func (w *watcher) leave(p *peer) {
+	switch p.watch.state {
+	case armed:
+		w.armed.Add(-1)
+	case direct:
+		n := int(w.direct.Add(-1))
+		for i, q := range w.list {
+			if q == p {
+				w.list[i], w.list[n] = w.list[n], nil
+				break
+			}
+		}
+	}
+}
+
+// arm waits for p's next event. Called with mu held.
+func (w *watcher) arm(p *peer) {
+	w.leave(p)
+	p.watch.state = armed
+	w.armed.Add(1)
+	w.modify(p, unix.EPOLLIN)
+}
+
+func (w *watcher) modify(p *peer, events uint32) {
+	if events != 0 && p.tx.blocked.Load() {
+		events |= unix.EPOLLOUT
+	}
+	if w.closed {
+		return
+	}
+	ev := unix.EpollEvent{Events: events | unix.EPOLLONESHOT, Fd: int32(p.rank)}
+	_ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_MOD, p.fd, &ev)
+}
+
+// wantWrite has p's socket watched for room, too: tx.blocked is set. Who polls
+// tries by itself.
+func (w *watcher) wantWrite(p *peer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.watch.state == armed && !w.closed {
+		w.modify(p, unix.EPOLLIN)
+	}
+}
+
+// fired takes p's event, in Poll. It reports whether p has a socket.
+func (w *watcher) fired(p *peer) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.watch.state == unwatched {
+		return false
+	}
+	w.makeDirect(p)
+	return true
+}
+
+// makeDirect puts p into the list, and if that is full, arms the one there that
+// has had nothing for longest. Called with mu held.
+func (w *watcher) makeDirect(p *peer) {
+	p.watch.idle = 0
+	if p.watch.state == direct {
+		return
+	}
+	w.leave(p)
+	if int(w.direct.Load()) == maxDirect {
+		oldest := w.list[0]
+		for _, q := range w.list[1:] {
+			if q.watch.idle > oldest.watch.idle {
+				oldest = q
+			}
+		}
+		w.arm(oldest)
+	}
+	p.watch.state = direct
+	w.list[w.direct.Add(1)-1] = p
+}
+
+// directs copies the list.
+func (w *watcher) directs(list *[maxDirect]*peer) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := int(w.direct.Load())
+	copy(list[:n], w.list[:n])
+	for _, p := range list[:n] {
+		p.watch.idle++
+	}
+	return n
+}
+
+// claim makes all sockets direct, if they are few.
+func (w *watcher) claim() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.sockets) > maxDirect || w.closed {
+		return
+	}
+	for _, p := range w.sockets {
+		if p.watch.state == armed {
+			w.makeDirect(p)
+			w.modify(p, 0)
+		}
+	}
+}
+
+// rest arms all direct sockets.
+func (w *watcher) rest() {
+	w.polling.Store(false)
+	if w.direct.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.direct.Load() > 0 {
+		w.arm(w.list[0])
+	}
+}
