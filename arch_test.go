@@ -79,7 +79,8 @@ var floors = map[string][]string{
 	"runtime/group/exchange":     {},
 	"runtime/group":              {"runtime/group/exchange", "runtime/job", "runtime/waiting"},
 	"runtime/arena":              {"runtime/memlimit"},
-	"runtime/world":              {"runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "launcher/boot"},
+	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
+	"runtime/world":              {"runtime/world/router", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot"},
 	"runtime/worldtest":          {"runtime/world"},
 
 	"window/element": {},
@@ -116,7 +117,7 @@ func mayImportInTests(s source, room string) bool {
 	case "runtime/worldtest":
 		return !slices.Contains(floors["runtime/world"], s.dir())
 	case "transport/transporttest":
-		return strings.HasPrefix(s.dir(), "transport/")
+		return strings.HasPrefix(s.dir(), "transport/") || s.dir() == "runtime/world/router"
 	}
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
