@@ -16,8 +16,8 @@ import (
 // A listener in a flood of strangers may drop a rank before it has read its first
 // frame. Such a connection is tried again, after pauses that double.
 const (
-	redials   = 6
 	firstWait = 2 * time.Millisecond
+	lastWait  = 32 * time.Millisecond
 )
 
 // A caller tries single addresses for one Dial.
@@ -42,13 +42,11 @@ func newCaller(me Identity, peer int) (*caller, error) {
 func (c *caller) call(ctx context.Context, to netip.AddrPort) (proved, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.me.timeout())
 	defer cancel()
-	wait := firstWait
-	for n := 0; ; n++ {
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		p, err := c.once(ctx, to)
-		if err == nil || n == redials || !isDropped(err) || !pause(ctx, wait) {
+		if !isDropped(err) || !pause(ctx, wait) {
 			return p, because(err)
 		}
-		wait *= 2
 	}
 }
 
@@ -93,7 +91,7 @@ func (c *caller) meet(ctx context.Context, tcp *net.TCPConn) (proved, error) {
 }
 
 func (c *caller) introduced(tcp *net.TCPConn) (proved, error) {
-	conn, ch, err := overTLS(tcp, c.secure, tls.Client)
+	conn, ch, err := overTLS(tcp, c.secure, tls.Client, func() bool { return true })
 	if errors.Is(err, errPlain) {
 		return proved{}, encryptionDiffers(c.me)
 	} else if err != nil {

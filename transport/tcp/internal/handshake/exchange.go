@@ -116,6 +116,7 @@ type answerer struct {
 
 // A progress is told how far a handshake has come. false: give it up.
 type progress interface {
+	spoke() bool   // something was said
 	greeted() bool // the dialer's claims agree with what this rank is
 	proved() bool  // it knows the secret
 }
@@ -124,7 +125,7 @@ type progress interface {
 // at its other end, or an error, after a refusal where one is due. The caller
 // closes tcp then.
 func (w answerer) answer(tcp *net.TCPConn, p progress) (net.Conn, int, error) {
-	conn, ch, err := overTLS(tcp, w.secure, tls.Server)
+	conn, ch, err := overTLS(tcp, w.secure, tls.Server, p.spoke)
 	a := newAnswering(w.me, w.key, ch)
 	if errors.Is(err, errPlain) {
 		conn, err = tcp, a.refuse(reasonEncryption)
@@ -144,7 +145,12 @@ func (w answerer) answer(tcp *net.TCPConn, p progress) (net.Conn, int, error) {
 // converse takes the frames in their order; see the package's documentation.
 func (a *answering) converse(conn net.Conn, p progress) error {
 	var buf [maxFrame]byte
-	hello, err := readFrame(conn, &buf, kindHello, a.begunEither)
+	hello, err := readFrame(conn, &buf, kindHello, func(head []byte) error {
+		if !p.spoke() {
+			return errDropped
+		}
+		return a.begunEither(head)
+	})
 	if err != nil {
 		return err
 	}

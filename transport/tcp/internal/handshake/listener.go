@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -58,7 +59,7 @@ func listen(me Identity, at []netip.AddrPort) (*Listener, error) {
 	me.Secret = nil // from here on the keys do
 	l := &Listener{
 		answers: answerer{me: me, key: key, secure: secure},
-		timeout: me.timeout(), sockets: sockets, pending: newPending(),
+		timeout: me.timeout(), sockets: sockets, pending: new(pending),
 		finished: make(chan arrival), closing: make(chan struct{}),
 	}
 	for _, s := range sockets {
@@ -150,7 +151,12 @@ func (l *Listener) take(conn *net.TCPConn) {
 		return
 	}
 	l.running.Go(func() { l.serve(t) })
-	victim.wait()
+	if victim != nil {
+		victim.end()
+	}
+	// The scheduler would let this goroutine and those it drops take turns, and the
+	// handshakes that have something to do wait.
+	runtime.Gosched()
 }
 
 // serve takes one connection through its handshake and hands it to Accept.

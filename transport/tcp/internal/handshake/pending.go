@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// maxSilent is how many connections may be open that have not yet said
-	// anything that agrees with this rank.
-	maxSilent = 96
-	// maxGreeted is how many more may have said so without proving it.
-	maxGreeted = 32
+	// maxPending is how many connections may be open whose other end has not
+	// proved the secret.
+	maxPending = 128
+	// fairShare is how many of them each stage may keep, whatever the others want.
+	// All stages' shares are fewer than there is room for, so that one stage at
+	// least has more than its share when there is no room.
+	fairShare = maxPending / 4
 )
 
 var errDropped = errors.New("dropped for a newer connection")
@@ -21,7 +23,8 @@ var errDropped = errors.New("dropped for a newer connection")
 type stage int
 
 const (
-	silent  stage = iota // nobody knows what it is
+	silent  stage = iota // it has said nothing
+	spoke                // it has said something
 	greeted              // it claims to be a rank of this job and version
 	known                // it has proved the secret: not to be dropped
 	gone
@@ -39,53 +42,70 @@ type ticket struct {
 }
 
 // pending is the connections whose handshake is under way. Where there is no
-// room the oldest of the same stage is dropped for a newer one: so strangers that
-// come and say nothing drop each other, and a rank needs no more than to get its
-// first frame in before as many others as there is room for have come behind it.
+// room the oldest is dropped for the newest: of those that have come least far,
+// unless those are but their fair share. So strangers that come and say nothing
+// drop each other and never a rank that has spoken, and strangers that claim to
+// be ranks drop each other and never the rank that has just come; whatever they
+// do, a rank's turn to speak is lost only to as many others as there is room for.
+//
+// Invariant: len(at[silent]) + len(at[spoke]) + len(at[greeted]) <= maxPending.
 type pending struct {
-	room [stages]int // 0: any number
-
 	mu     sync.Mutex
 	closed bool
 	at     [stages]list.List // of *ticket, the oldest in front
 	peak   int               // most unknown ones at once
 }
 
-func newPending() *pending {
-	return &pending{room: [stages]int{silent: maxSilent, greeted: maxGreeted}}
+// unknown is called with mu held.
+func (p *pending) unknown() int {
+	return p.at[silent].Len() + p.at[spoke].Len() + p.at[greeted].Len()
 }
 
 // enter gives conn a place. It returns nil when the listener is closed, and else
 // the ticket for which the caller starts a goroutine; the caller then waits for
 // the victim, if there is one.
 func (p *pending) enter(conn *net.TCPConn) (t, victim *ticket) {
-	t = &ticket{all: p, conn: conn, ended: make(chan struct{}), stage: gone}
-	victim, ok := p.move(t, silent)
-	if !ok {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		return nil, nil
 	}
+	if p.unknown() == maxPending {
+		victim = p.victim()
+		victim.remove()
+	}
+	t = &ticket{all: p, conn: conn, ended: make(chan struct{})}
+	t.put(silent)
+	p.peak = max(p.peak, p.unknown())
 	return t, victim
 }
 
-// greeted and proved report that the connection has come so far, and return
-// whether it may go on.
+// victim is called with mu held and no room left.
+func (p *pending) victim() *ticket {
+	s := silent
+	for s < greeted && p.at[s].Len() <= fairShare {
+		s++
+	}
+	return p.at[s].Front().Value.(*ticket)
+}
+
+// spoke, greeted and proved report that the connection has come so far, and
+// return whether it may go on.
+func (t *ticket) spoke() bool   { return t.advance(spoke) }
 func (t *ticket) greeted() bool { return t.advance(greeted) }
 func (t *ticket) proved() bool  { return t.advance(known) }
 
 func (t *ticket) advance(to stage) bool {
-	victim, ok := t.all.move(t, to)
-	victim.wait()
-	return ok
-}
-
-// wait drops t, which lost its place, and waits until its goroutine has ended:
-// so there are never more of them than places, however fast new ones come. A wait
-// ends, because each is for one that had its place earlier than the waiting one.
-func (t *ticket) wait() {
-	if t != nil {
-		t.drop()
-		<-t.ended
+	t.all.mu.Lock()
+	defer t.all.mu.Unlock()
+	if t.stage == gone || t.all.closed {
+		return false
 	}
+	if t.stage < to {
+		t.remove()
+		t.put(to)
+	}
+	return true
 }
 
 // leave gives the place back. false: it was lost before, and with it the
@@ -100,31 +120,22 @@ func (t *ticket) leave() bool {
 	return true
 }
 
-// move puts t at a stage and returns the one that has to be dropped for it. false:
-// t itself was dropped before, or the listener closed.
-func (p *pending) move(t *ticket, to stage) (victim *ticket, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fresh := to == silent
-	if p.closed || (t.stage == gone && !fresh) {
-		return nil, false
-	}
-	t.remove()
-	if room := p.room[to]; room > 0 && p.at[to].Len() == room {
-		victim = p.at[to].Front().Value.(*ticket)
-		victim.remove()
-	}
-	t.stage, t.place = to, p.at[to].PushBack(t)
-	p.peak = max(p.peak, p.at[silent].Len()+p.at[greeted].Len())
-	return victim, true
+// put and remove are called with all.mu held.
+func (t *ticket) put(s stage) {
+	t.stage, t.place = s, t.all.at[s].PushBack(t)
 }
 
-// remove is called with all.mu held.
 func (t *ticket) remove() {
-	if t.stage != gone {
-		t.all.at[t.stage].Remove(t.place)
-		t.stage = gone
-	}
+	t.all.at[t.stage].Remove(t.place)
+	t.stage = gone
+}
+
+// end drops t, which lost its place, and waits until its goroutine has ended: so
+// there are never more of them than places, however fast new ones come, and what
+// is runnable runs before the next comes in.
+func (t *ticket) end() {
+	t.drop()
+	<-t.ended
 }
 
 // drop closes the connection, which ends its goroutine. Nothing stays behind in

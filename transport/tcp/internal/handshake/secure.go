@@ -26,7 +26,8 @@ var errBudget = errors.New("says too much before it has proved anything")
 // A budget is a TCP connection from which only so much can be read until lift.
 type budget struct {
 	*net.TCPConn
-	left   int // the reader's
+	spoke  func() bool // asked when something has come; false: give up
+	left   int         // the reader's
 	lifted atomic.Bool
 }
 
@@ -40,6 +41,9 @@ func (b *budget) Read(p []byte) (int, error) {
 		return 0, errBudget
 	}
 	n, err := b.TCPConn.Read(p[:min(len(p), b.left)])
+	if n > 0 && b.left == readBudget && !b.spoke() {
+		return 0, errDropped
+	}
 	b.left -= n
 	return n, err
 }
@@ -117,12 +121,13 @@ func channelOf(conn *tls.Conn, config *tls.Config) (channel, error) {
 var errPlain = errors.New("speaks without encryption")
 
 // overTLS puts TLS over a connection if the job encrypts. side is tls.Server for
-// one that somebody opened, tls.Client for one that was dialled.
-func overTLS(tcp *net.TCPConn, config *tls.Config, side func(net.Conn, *tls.Config) *tls.Conn) (net.Conn, channel, error) {
+// one that somebody opened, tls.Client for one that was dialled; spoke is asked
+// when the other end has said something.
+func overTLS(tcp *net.TCPConn, config *tls.Config, side func(net.Conn, *tls.Config) *tls.Conn, spoke func() bool) (net.Conn, channel, error) {
 	if config == nil {
 		return tcp, channel{trusted: true}, nil
 	}
-	conn := side(&budget{TCPConn: tcp, left: readBudget}, config)
+	conn := side(&budget{TCPConn: tcp, spoke: spoke, left: readBudget}, config)
 	err := conn.Handshake()
 	if other, is := errors.AsType[tls.RecordHeaderError](err); is && bytes.HasPrefix(other.RecordHeader[:], []byte(magic)) {
 		return nil, channel{}, errPlain

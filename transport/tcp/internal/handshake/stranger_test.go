@@ -6,10 +6,11 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -208,26 +209,29 @@ func TestARankIsNotReflectedToItself(t *testing.T) {
 func TestRoomForStrangersIsLimited(t *testing.T) {
 	l := open(t, identity(2))
 	var all []net.Conn
-	for range maxSilent + 50 {
+	for range maxPending + 50 {
 		all = append(all, stranger(t, l))
 	}
 	for _, conn := range all[:50] {
 		expectClosed(t, conn)
 	}
-	l.pending.mu.Lock()
-	defer l.pending.mu.Unlock()
-	if l.pending.peak > maxSilent+maxGreeted {
-		t.Errorf("%d strangers at once", l.pending.peak)
+	if n := l.peak(); n != maxPending {
+		t.Errorf("%d strangers at once", n)
 	}
 }
 
-// Those that claim to be ranks have a room of their own.
-func TestLiarsDropLiarsOnly(t *testing.T) {
-	l := open(t, identity(2))
-	first := stranger(t, l)
+func (l *Listener) peak() int {
+	l.pending.mu.Lock()
+	defer l.pending.mu.Unlock()
+	return l.pending.peak
+}
+
+// liars opens n connections that claim to be rank 1 and prove nothing.
+func liars(t *testing.T, l *Listener, n int) []net.Conn {
+	t.Helper()
 	hello := newDialing(identity(1), nil, channel{}, 2, nonce(1)).hello()
-	var liars []net.Conn
-	for range maxGreeted + 10 {
+	var all []net.Conn
+	for range n {
 		liar := stranger(t, l)
 		if _, err := liar.Write(hello); err != nil {
 			t.Fatal(err)
@@ -235,15 +239,42 @@ func TestLiarsDropLiarsOnly(t *testing.T) {
 		if _, err := io.CopyN(io.Discard, liar, int64(challengeSize)); err != nil {
 			t.Fatal(err)
 		}
-		liars = append(liars, liar)
+		all = append(all, liar)
 	}
+	return all
+}
+
+// Those that have come less far go first, but not below their share.
+func TestWhoIsDropped(t *testing.T) {
+	l := open(t, identity(2))
+	first := stranger(t, l)
+	liars := liars(t, l, maxPending+9)
 	for _, liar := range liars[:10] {
 		expectClosed(t, liar)
 	}
-	if _, err := first.Write([]byte(strings.Repeat("?", headerSize))); err != nil {
-		t.Errorf("the one that had said nothing was dropped: %v", err)
+	for range fairShare {
+		stranger(t, l) // in the place of a liar
 	}
-	expectClosed(t, first) // for what it said now
+	for _, liar := range liars[10 : 10+fairShare] {
+		expectClosed(t, liar)
+	}
+	stillOpen(t, append(liars[10+fairShare:], first))
+	stranger(t, l) // one more than their share
+	expectClosed(t, first)
+	stillOpen(t, liars[10+fairShare:])
+}
+
+// stillOpen checks that nothing has come, and no hangup either.
+func stillOpen(t *testing.T, all []net.Conn) {
+	t.Helper()
+	for _, conn := range all {
+		if err := conn.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("a connection is dropped: %v", err)
+		}
+	}
 }
 
 // A rank dials, again and again, while strangers open ten thousand connections.
@@ -266,32 +297,40 @@ func TestARankAmongTenThousandStrangers(t *testing.T) {
 			}
 		}
 		slices.Sort(took)
-		t.Logf("%d connections; median %v, longest %v; %d goroutines more", len(took),
-			took[len(took)/2], took[len(took)-1], runtime.NumGoroutine()-before)
+		t.Logf("%d connections; median %v, 99 in 100 within %v, longest %v; %d goroutines more", len(took),
+			took[len(took)/2], took[len(took)*99/100], took[len(took)-1], runtime.NumGoroutine()-before)
 		if median := took[len(took)/2]; median > 100*time.Millisecond {
 			t.Errorf("a rank takes %v to connect", median)
 		}
-		l.pending.mu.Lock()
-		defer l.pending.mu.Unlock()
-		if l.pending.peak > maxSilent+maxGreeted {
-			t.Errorf("%d strangers at once", l.pending.peak)
+		if n := l.peak(); n > maxPending {
+			t.Errorf("%d strangers at once", n)
 		}
 	})
 }
 
-// startFlood opens n connections that say nothing and keeps them all. The
-// returned channel is closed after the last one.
+// startFlood opens n connections of all kinds and keeps them, but for the scans.
+// The returned channel is closed after the last one.
 func startFlood(t *testing.T, to netip.AddrPort, n int) <-chan struct{} {
 	t.Helper()
+	hello := newDialing(identity(1), nil, channel{}, 2, nonce(1)).hello()
+	says := [][]byte{nil, []byte("GET / HTTP/1.1\r\n\r\n"), hello[:1], hello, nil}
 	done := make(chan struct{})
 	var all []net.Conn
 	go func() {
 		defer close(done)
-		for range n {
+		for i := range n {
 			conn, err := net.Dial("tcp", to.String())
-			if err != nil {
-				t.Errorf("after %d connections: %v", len(all), err)
+			if errors.Is(err, syscall.ECONNRESET) {
+				continue // dropped before it knew that it was in
+			} else if err != nil {
+				t.Errorf("after %d connections: %v", i, err)
 				return
+			}
+			// The listener may have dropped it by now.
+			_, _ = conn.Write(says[i%len(says)])
+			if i%len(says) == len(says)-1 {
+				conn.Close()
+				continue
 			}
 			all = append(all, conn)
 		}
