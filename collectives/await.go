@@ -1,29 +1,31 @@
 package collectives
 
-import (
-	"context"
+import "context"
 
-	"github.com/golaunch/golaunch/runtime/pipe"
-)
-
-// writer is the pipe to a peer. It is made on first use.
-func (e *engine) writer(peer int) (*pipe.Writer, error) {
-	if w := e.writers[peer]; w != nil {
-		return w, nil
+// outlet is the way to a peer. It is made on first use.
+func (e *engine) outlet(peer int) (outlet, error) {
+	if o := e.outlets[peer]; o != nil {
+		return o, nil
 	}
 	w, err := e.inside.Writer(peer)
-	e.writers[peer] = w
-	return w, err
+	if err != nil {
+		return nil, err
+	}
+	e.outlets[peer] = pipeOutlet{w}
+	return e.outlets[peer], nil
 }
 
-// reader is the pipe from a peer, nil while that one has not made it.
-func (e *engine) reader(peer int) (*pipe.Reader, error) {
-	if r := e.readers[peer]; r != nil {
-		return r, nil
+// inlet is the way from a peer, nil while that one has not made it.
+func (e *engine) inlet(peer int) (inlet, error) {
+	if i := e.inlets[peer]; i != nil {
+		return i, nil
 	}
 	r, err := e.inside.Reader(peer)
-	e.readers[peer] = r
-	return r, err
+	if r == nil || err != nil {
+		return nil, err
+	}
+	e.inlets[peer] = pipeInlet{r}
+	return e.inlets[peer], nil
 }
 
 // await waits until some lane can make progress.
@@ -58,7 +60,7 @@ func (r *run) arrived(l *lane) bool {
 	if step == nil {
 		return false
 	}
-	in, err := r.reader(l.peer)
+	in, err := r.inlet(l.peer)
 	if err != nil {
 		r.err = err
 	}
@@ -75,8 +77,8 @@ func (r *run) hasRoom(l *lane) bool {
 		return false
 	}
 	need := r.need(l, rest)
-	w := r.writers[l.peer]
-	return w != nil && len(w.Room(need)) >= need
+	o := r.outlets[l.peer]
+	return o != nil && o.Free(need) >= need
 }
 
 // Err asks about the peers that this rank waits for. A lane whose next step must

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/golaunch/golaunch/runtime/group"
-	"github.com/golaunch/golaunch/runtime/pipe"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
@@ -16,6 +15,7 @@ type engine struct {
 	inside   *world.Inside
 	group    *group.Group
 	me, size int
+	spread   bool // over several hosts
 
 	offers  []offer  // of the operation under way, by rank
 	views   []view   // by rank: mappings of their buffers
@@ -23,8 +23,8 @@ type engine struct {
 	outputs [][]byte
 	scratch []byte // Temp of schedules
 
-	writers  []*pipe.Writer // by rank; nil before the first use
-	readers  []*pipe.Reader
+	outlets  []outlet // by rank; nil before the first use
+	inlets   []inlet
 	programs []*program // most recently used first
 	run      run
 }
@@ -38,7 +38,7 @@ func newEngine(inside *world.Inside) *engine {
 	return &engine{
 		inside: inside, group: g, me: g.Me(), size: n,
 		offers: make([]offer, n), views: make([]view, n),
-		writers: make([]*pipe.Writer, n), readers: make([]*pipe.Reader, n),
+		outlets: make([]outlet, n), inlets: make([]inlet, n),
 	}
 }
 

@@ -8,9 +8,12 @@ import (
 	"github.com/golaunch/golaunch/runtime/pipe"
 )
 
-// pieceBytes is how much of a stream moves before the others have their turn and
-// the peer learns of it.
-const pieceBytes = 16 << 10
+// How much of a stream moves before the others have their turn and the peer learns
+// of it, in bytes.
+const (
+	pipePiece = 16 << 10
+	linkPiece = 256 << 10
+)
 
 // A run is a program being carried out. All streams whose next step waits for no
 // other make progress in turn, piece by piece.
@@ -25,6 +28,7 @@ type run struct {
 	sends      []lane
 	recvs      []lane
 	unfinished int
+	piece      int   // pipePiece or linkPiece
 	err        error // found by Ready
 }
 
@@ -59,7 +63,10 @@ func (e *engine) carryOut(ctx context.Context, plan schedule.Plan, d data) error
 
 func (r *run) start(e *engine, p *program, d data) {
 	r.engine, r.program, r.data, r.err = e, p, d, nil
-	r.unfinished = len(p.steps)
+	r.unfinished, r.piece = len(p.steps), pipePiece
+	if e.spread {
+		r.piece = linkPiece
+	}
 	r.waits = append(r.waits[:0], p.waits...)
 	r.sends, r.recvs = lanes(r.sends, p.sends), lanes(r.recvs, p.recvs)
 	r.data.temp = e.scratchOf(p.temp * d.width)
@@ -119,30 +126,24 @@ func (r *run) push(l *lane) (moved bool, err error) {
 	if step == nil {
 		return false, nil
 	}
-	w, err := r.writer(l.peer)
+	o, err := r.outlet(l.peer)
 	if err != nil {
 		return false, err
 	}
 	if rest > 0 {
-		n := min(rest, pieceBytes)
-		n = min(n, len(w.Room(n))) / r.width * r.width
+		n := min(rest, r.piece)
+		n = min(n, o.Free(n)) / r.width * r.width
 		if n == 0 {
 			return false, nil
 		}
-		copy(w.Room(n), r.at(step.From, l.moved, n))
-		w.Commit(n)
+		if err := o.Write(r.at(step.From, l.moved, n)); err != nil {
+			return false, err
+		}
 		l.moved += n
 		rest -= n
 		moved = true
 	}
-	if rest == 0 && w.Pad() {
-		r.pass(l)
-		moved = true
-	}
-	if moved {
-		r.group.Ring(l.peer)
-	}
-	return moved, nil
+	return r.moved(l, moved, rest, o)
 }
 
 // pull receives a piece.
@@ -151,26 +152,40 @@ func (r *run) pull(l *lane) (moved bool, err error) {
 	if step == nil {
 		return false, nil
 	}
-	p, err := r.reader(l.peer)
-	if p == nil || err != nil {
+	in, err := r.inlet(l.peer)
+	if in == nil || err != nil {
 		return false, err
 	}
 	if rest > 0 {
-		n := min(rest, pieceBytes)
-		got := p.Peek(n)
+		n := min(rest, r.piece)
+		got := in.Peek(n)
 		n = min(n, len(got)) / r.width * r.width
 		if n == 0 {
 			return false, nil
 		}
 		r.receive(step, l.moved, got[:n])
-		p.Take(n)
+		if err := in.Take(n); err != nil {
+			return false, err
+		}
 		l.moved += n
 		rest -= n
 		moved = true
 	}
-	if rest == 0 && p.Pad() {
-		r.pass(l)
-		moved = true
+	return r.moved(l, moved, rest, in)
+}
+
+// moved ends a turn of a lane, in which a piece was moved or not, and rest of its
+// message is left: a message that is through is followed by padding.
+func (r *run) moved(l *lane, moved bool, rest int, end padder) (bool, error) {
+	if rest == 0 {
+		padded, err := end.Pad()
+		if err != nil {
+			return false, err
+		}
+		if padded {
+			r.pass(l)
+			moved = true
+		}
 	}
 	if moved {
 		r.group.Ring(l.peer)
