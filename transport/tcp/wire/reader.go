@@ -106,10 +106,3 @@ func (r *Reader) endIfWhole(s Sink) error {
 	r.inside, r.place = false, nil
 	return s.End(&r.header)
 }
-
-// Copy copies on behalf of a peer. What the peers' programs do to one piece of
-// memory at once is theirs to order, and most of it the race detector does not
-// see, because the network does it: so it sees none of it.
-//
-//go:norace
-func Copy(dst, src []byte) { copy(dst, src) }
