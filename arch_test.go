@@ -96,6 +96,8 @@ var floors = map[string][]string{
 var testFloors = map[string][]string{
 	"runtime/pipe":      {"runtime/job"}, // for memory that two processes share
 	"launcher/golaunch": {"launcher/boot", "runtime/job"},
+
+	"runtime/world/router": {"transport/shm"},
 }
 
 // appFloor is what programs under apps/ may use, beside rooms of apps/ itself.

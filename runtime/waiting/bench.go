@@ -53,9 +53,11 @@ func (w *Waiter) lieDown() (ticket uint32, ok bool) {
 // doze sleeps once in the doorbell and then wakes the parked goroutines, also
 // when it did not have to sleep: they need a new sleeper.
 func (w *Waiter) doze(ctx context.Context, c Condition, ticket uint32) (over bool, err error) {
+	w.drowse()
 	over, err = verdict(ctx, c)
 	if !over {
 		w.mem.Sleep(w.rank, ticket)
+		w.drowse()
 	}
 	w.mem.Wake(w.rank)
 	w.mu.Lock()

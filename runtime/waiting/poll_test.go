@@ -16,7 +16,7 @@ func TestWaitingPolls(t *testing.T) {
 			if polls++; polls == 3 {
 				f.up.Store(true)
 			}
-		}, func() { t.Error("it rests although what it waits for comes by polling") })
+		}, func() { t.Error("it rests although what it waits for comes by polling") }, func() {})
 		if err := receive(t, until(w, t.Context(), &f)); err != nil {
 			t.Error(err)
 		}
@@ -39,12 +39,49 @@ func TestRestComesBeforeSleep(t *testing.T) {
 			t.Cleanup(w.Close)
 			var f flag
 			var rested, polled atomic.Int64
-			w.SetPoll(func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) })
+			w.SetPoll(func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) }, func() {})
 			if err := receive(t, until(w, t.Context(), &f)); err != nil {
 				t.Error(err)
 			}
 			if rested.Load() != 1 || polled.Load() == 0 {
 				t.Errorf("rested %d times after %d polls", rested.Load(), polled.Load())
+			}
+		})
+	}
+}
+
+// What only rings when it arrives is fetched by the sleeper itself, also when
+// SetPoll came after it lay down.
+func TestSleeperFetchesWhatRings(t *testing.T) {
+	for name, late := range map[string]bool{"SetPoll before": false, "SetPoll while it sleeps": true} {
+		t.Run(name, func(t *testing.T) {
+			mem := world(t, 2, 2)
+			w := New(mem, 0)
+			t.Cleanup(w.Close)
+			var f flag
+			var arrived atomic.Bool
+			fetch := func() {
+				if arrived.Load() {
+					f.up.Store(true)
+				}
+			}
+			set := func() { w.SetPoll(func() {}, func() {}, fetch) }
+			if !late {
+				set()
+			}
+			over := until(w, t.Context(), &f)
+			for asleep := false; !asleep; { // it lies down, whatever else it may try
+				w.mu.Lock()
+				asleep = w.sleeping
+				w.mu.Unlock()
+			}
+			if late {
+				set()
+			}
+			arrived.Store(true)
+			w.Wake()
+			if err := receive(t, over); err != nil {
+				t.Error(err)
 			}
 		})
 	}

@@ -17,6 +17,7 @@ package waiting
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/golaunch/golaunch/runtime/job"
@@ -51,7 +52,7 @@ type Waiter struct {
 	mem   *job.Memory
 	rank  int
 	spins bool
-	polls *polling // nil: there is nothing to poll
+	polls atomic.Pointer[polling] // nil: there is nothing to poll
 	bench
 }
 
@@ -85,8 +86,8 @@ func (w *Waiter) Until(ctx context.Context, c Condition) error {
 }
 
 func (w *Waiter) lookOut(ctx context.Context, c Condition) (over bool, err error) {
-	if w.polls != nil {
-		return w.polls.awake(ctx, c)
+	if p := w.polls.Load(); p != nil {
+		return p.awake(ctx, c)
 	}
 	return w.awake(ctx, c)
 }
