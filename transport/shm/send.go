@@ -24,6 +24,22 @@ func (c *conn) Send(msg []byte) error {
 	return nil
 }
 
+// TrySend is Send if that needs not wait; sent is false when it would.
+func (c *conn) TrySend(msg []byte) (sent bool, err error) {
+	if len(msg) > transport.MaxMessage {
+		err = transport.ErrTooLong
+	} else {
+		sent, err = c.offer(msg)
+	}
+	if err != nil {
+		return false, fmt.Errorf("shm: rank %d: TrySend of %d bytes: %w", c.peer.rank, len(msg), err)
+	}
+	if sent {
+		c.peer.endpoint.cfg.Ring(c.peer.rank)
+	}
+	return sent, nil
+}
+
 // send needs no gate while it holds out.mu: Close ends the outbox under it. While
 // it waits it is inside the gate, because it looks at shared memory then.
 func (c *conn) send(msg []byte) error {
