@@ -42,6 +42,11 @@ func (e Envelope) pattern(k kind) Envelope {
 	return e
 }
 
+// matches reports whether the pattern e matches a message.
+func (e Envelope) matches(message Envelope) bool {
+	return e == message.pattern(e.kind())
+}
+
 // hash mixes so that any bits of the result make an index: neighbouring ranks and
 // tags are the common case.
 func (e Envelope) hash() uint32 {

@@ -8,8 +8,12 @@ import "iter"
 // A message that arrives is offered with Arrive and, if no receive wants it, kept
 // with Keep. A receive looks with Take and, if there is no message for it, is kept
 // with Post. Nothing else may be asked of the Matcher between the two.
+//
+// Invariant: lone is none, or the only receive, which is in no queue then: most
+// programs post a receive and wait for it.
 type Matcher[R, M any] struct {
 	receives bag[R]
+	lone     int32
 	messages bag[M]
 	posted   [kinds]int // receives by kind of pattern
 	kept     int        // messages
@@ -18,12 +22,18 @@ type Matcher[R, M any] struct {
 
 // New returns a Matcher with nothing in it.
 func New[R, M any]() *Matcher[R, M] {
-	return &Matcher[R, M]{receives: newBag[R](1), messages: newBag[M](kinds)}
+	return &Matcher[R, M]{receives: newBag[R](1), lone: none, messages: newBag[M](kinds)}
 }
 
 // Arrive takes out the receive for a message that has arrived: the one posted
 // first among those that match. false: there is none, Keep the message.
 func (m *Matcher[R, M]) Arrive(e Envelope) (r R, ok bool) {
+	if m.lone != none {
+		if !m.receives.nodes[m.lone].envelope.matches(e) {
+			return r, false
+		}
+		return m.removeReceive(m.lone), true
+	}
 	best := int32(none)
 	for k, n := range m.posted {
 		if n == 0 {
@@ -82,9 +92,22 @@ func (m *Matcher[R, M]) Probe(pattern Envelope) (msg M, e Envelope, ok bool) {
 func (m *Matcher[R, M]) Post(pattern Envelope, r R) Ticket {
 	m.order++
 	n := m.receives.add(pattern, m.order, r)
-	m.receives.link(n, 0, pattern)
+	if m.Posted() == 0 {
+		m.lone = n
+	} else {
+		m.queue(m.lone)
+		m.lone = none
+		m.queue(n)
+	}
 	m.posted[pattern.kind()]++
 	return m.receives.ticket(n)
+}
+
+// queue puts a receive at the end of its queue.
+func (m *Matcher[R, M]) queue(n int32) {
+	if n != none {
+		m.receives.link(n, 0, m.receives.nodes[n].envelope)
+	}
 }
 
 // Cancel takes out a posted receive. false: it was matched, or cancelled, before.
@@ -104,6 +127,15 @@ func (m *Matcher[R, M]) Withdraw(t Ticket) (msg M, ok bool) {
 	}
 	msg, _ = m.removeMessage(n)
 	return msg, true
+}
+
+// Look returns a kept message without taking it out. false: it was taken before.
+func (m *Matcher[R, M]) Look(t Ticket) (msg M, ok bool) {
+	n := m.messages.named(t)
+	if n == none {
+		return msg, false
+	}
+	return m.messages.nodes[n].value, true
 }
 
 // Posted is how many receives are posted.
@@ -140,7 +172,11 @@ func (b *bag[T]) each(yield func(Envelope, Ticket) bool) {
 
 func (m *Matcher[R, M]) removeReceive(n int32) R {
 	pattern := m.receives.nodes[n].envelope
-	m.receives.unlink(n, 0, pattern)
+	if n == m.lone {
+		m.lone = none
+	} else {
+		m.receives.unlink(n, 0, pattern)
+	}
 	m.posted[pattern.kind()]--
 	r, _ := m.receives.drop(n)
 	return r

@@ -80,6 +80,9 @@ func (p *pair) arrive(e Envelope) error {
 func (p *pair) receive(pattern Envelope) error {
 	id := len(p.steps)
 	seen, _, found := p.real.Probe(pattern)
+	if found && !p.looks(seen) {
+		return fmt.Errorf("receive %d: Look does not see message %d", id, seen)
+	}
 	got, e, ok := p.real.Take(pattern)
 	if found != ok || seen != got || ok && !matches(pattern, e) {
 		return fmt.Errorf("receive %d %v: Probe sees %d, %v; Take gets %d %v, %v", id, pattern, seen, found, got, e, ok)
@@ -90,6 +93,11 @@ func (p *pair) receive(pattern Envelope) error {
 	}
 	p.steps = append(p.steps, step{true, t})
 	return p.agree(fmt.Sprintf("receive %d %v", id, pattern), got, p.model.receive(pattern, id))
+}
+
+func (p *pair) looks(id int) bool {
+	got, ok := p.real.Look(p.steps[id].ticket)
+	return ok && got == id
 }
 
 // cancel takes out the receive or message with the given id, if it is there.
