@@ -48,11 +48,13 @@ func (e *MismatchError) Error() string {
 // one step: there is no moment at which a death could leave a verdict half told.
 func (g *Group) Break(op string, cause error) {
 	g.breaking.Do(func() { g.explain(op, cause) })
-	if !brokenBy(g.area).CompareAndSwap(0, uint64(1+g.me)) {
-		return
+	if brokenBy(g.area).CompareAndSwap(0, uint64(1+g.me)) {
+		for _, rank := range g.ranks {
+			g.mem.Ring(rank)
+		}
 	}
-	for _, rank := range g.ranks {
-		g.mem.Ring(rank)
+	if g.far != nil {
+		g.far.spread()
 	}
 }
 
@@ -79,10 +81,18 @@ func (g *Group) Broken() error {
 	v := reasonsOf(g.area, len(g.ranks), int(member))
 	e := &BrokenError{What: g.what, Rank: g.ranks[member], Op: get(v.op[:]), Cause: get(v.cause[:])}
 	if rank := int(v.failed) - 1; rank >= 0 && rank < g.mem.Size() {
-		s, code := g.mem.State(rank)
-		e.Failed = &job.RankFailedError{Rank: rank, Cause: job.Describe(s, code)}
+		e.Failed = g.failed(rank)
 	}
 	return e
+}
+
+// failed is the failure of a rank by which somebody explained a break.
+func (g *Group) failed(rank int) *job.RankFailedError {
+	var failed *job.RankFailedError
+	if errors.As(g.mem.Failure(rank), &failed) {
+		return failed
+	}
+	return &job.RankFailedError{Rank: rank, Cause: "another rank has lost it"}
 }
 
 // put stores a text with its end marked by a zero byte, cut off where it is too

@@ -22,11 +22,21 @@
 // wake each other. When ranks share cores, they count arrivals in one word and
 // only the last one wakes the others: n wake-ups a round instead of n squared.
 //
+// # Across hosts
+//
+// When members are on several hosts, each host has an area with slots of all
+// members. Members on one host share theirs as above; the lowest of them, the
+// leader, tells the leaders of the other hosts what its host's members have
+// published, once all of them have, and what arrives is stored into the slots by
+// whoever polls in its process. It then stores the round in the word done, which
+// the others wait for. Two parities still suffice, and hosts are never more than
+// one round apart: package exchange has the proof, and tests that explore it.
+//
 // # Breaking
 //
 // A member that gives up, because its context ended or a peer failed, breaks the
 // group: every member's wait, present and future, ends with a [BrokenError] that
-// says who and why.
+// says who and why. Members of other hosts are told by the one that gives up.
 //
 // # Goroutine safety
 //

@@ -22,7 +22,11 @@ type Group struct {
 	own      [2]slot   // by parity: this member's
 	round    uint64
 	head     uint64 // of the round: what every member's head should be
+	bells    []int  // ranks to ring for a round: those that may wait for this member
+	quorum   uint64 // how many members are counted
 	counts   bool   // arrivals are counted: ranks share cores
+	slow     bool   // WaitAll does not look for heads: arrivals are counted, or far
+	far      *across
 	missing  round
 	room     []byte // Room's; nil before the first use
 	breaking sync.Once
@@ -36,6 +40,11 @@ type Config struct {
 	Ranks  []int  // the members, as ranks of the job
 	Memory *job.Memory
 	Waiter *waiting.Waiter
+	// Hosts is the host of each member, and Link reaches those on other hosts; nil:
+	// all share Area. Otherwise each host has an Area of its own, and Deliver is called
+	// at the first member of each host.
+	Hosts []int
+	Link  Link
 }
 
 // New returns this member's view of the group in cfg.Area. Every member calls it
@@ -47,7 +56,7 @@ func New(cfg Config) (*Group, error) {
 	}
 	g := &Group{
 		what: cfg.What, me: cfg.Me, ranks: cfg.Ranks, mem: cfg.Memory, waiter: cfg.Waiter,
-		area: cfg.Area, counts: !cfg.Waiter.Spins(),
+		area: cfg.Area, counts: !cfg.Waiter.Spins(), quorum: uint64(n),
 	}
 	for parity := range g.slots {
 		g.slots[parity] = make([]slot, n)
@@ -59,7 +68,26 @@ func New(cfg Config) (*Group, error) {
 		g.own[parity] = g.slots[parity][cfg.Me]
 	}
 	g.missing.group = g
-	return g, nil
+	return g, g.connect(&cfg)
+}
+
+// connect decides who is rung and counted.
+func (g *Group) connect(cfg *Config) (err error) {
+	waits := func(member int) bool { return member != g.me }
+	g.slow = g.counts
+	if cfg.Hosts != nil {
+		if g.far, err = newAcross(g, cfg); err != nil {
+			return err
+		}
+		g.slow, g.quorum = true, uint64(len(g.far.locals))
+		waits = func(member int) bool { return member == g.far.leader && member != g.me }
+	}
+	for member, rank := range g.ranks {
+		if waits(member) {
+			g.bells = append(g.bells, rank)
+		}
+	}
+	return nil
 }
 
 // Size is the number of members.
@@ -84,7 +112,7 @@ func (g *Group) Publish(signature uint32, payload []byte) {
 	if g.counts {
 		g.arrive()
 	} else {
-		g.ringOthers()
+		g.ringWaiting()
 	}
 	own(g.own[(g.round+1)&1].head) // the peers have read it, and have a copy
 }
@@ -100,16 +128,14 @@ func (g *Group) Room() []byte {
 
 // arrive counts this member. The last one wakes the others.
 func (g *Group) arrive() {
-	if wordAt(g.area, arrivalsAt).Add(1) == g.round*uint64(len(g.ranks)) {
-		g.ringOthers()
+	if wordAt(g.area, arrivalsAt).Add(1) == g.round*g.quorum {
+		g.ringWaiting()
 	}
 }
 
-func (g *Group) ringOthers() {
-	for member, rank := range g.ranks {
-		if member != g.me {
-			g.mem.Ring(rank)
-		}
+func (g *Group) ringWaiting() {
+	for _, rank := range g.bells {
+		g.mem.Ring(rank)
 	}
 }
 
@@ -130,7 +156,7 @@ const firstLooks = 200
 // on as soon as it saw the last head could be counted in the next round before
 // that last member was counted in this one, and nobody would wake the others.
 func (g *Group) WaitAll(ctx context.Context) error {
-	if g.counts || !g.seeAll() {
+	if g.slow || !g.seeAll() {
 		return g.waitSlowly(ctx)
 	}
 	waiting.Synchronize()
@@ -156,6 +182,9 @@ func (g *Group) seeAll() bool {
 }
 
 func (g *Group) waitSlowly(ctx context.Context) error {
+	if g.far != nil {
+		return g.far.waitAll(ctx)
+	}
 	g.missing.first = 0
 	if err := g.waiter.Until(ctx, &g.missing); err != nil {
 		return err
@@ -229,7 +258,12 @@ func (g *Group) unlessBroken(err error) error {
 
 // Err returns why nothing can be expected of member any more: it failed, or the
 // group is broken. Conditions of waits on one member use it.
-func (g *Group) Err(member int) error { return g.unlessBroken(g.mem.Failure(g.ranks[member])) }
+func (g *Group) Err(member int) error {
+	if g.far != nil {
+		return g.unlessBroken(g.far.link.Failure(member))
+	}
+	return g.unlessBroken(g.mem.Failure(g.ranks[member]))
+}
 
 // Notice is a member's word: zero until its owner stores something there for the
 // others to find. Whoever stores rings those who may wait for it.

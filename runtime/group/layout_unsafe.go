@@ -10,6 +10,8 @@ import (
 //	broken    one word: 1 + the member that broke it
 //	arrivals  one word on a pair of cache lines of its own
 //	retired   one word: how many members have made their last access
+//	done      one word, on the next cache line: the last round that is over on this
+//	          host, if members are on other hosts
 //	notices   one word a member, for whatever its owner wants others to find
 //	reasons   of each member, why it broke the group (512 bytes)
 //	lines     parity 0 of member 0, 1, ..., then parity 1
@@ -25,6 +27,7 @@ const (
 	lineSize    = 128
 	arrivalsAt  = lineSize
 	retiredAt   = arrivalsAt + lineSize
+	doneAt      = retiredAt + lineSize/2
 	noticesAt   = retiredAt + lineSize
 	headSize    = 16 // head and length
 	lineRoom    = lineSize - headSize
@@ -94,6 +97,15 @@ func (s *slot) put(payload []byte) {
 		copy(s.line, payload)
 	default:
 		copy(s.bulk, payload)
+	}
+}
+
+// putPart stores a part of a payload that has total bytes.
+func (s *slot) putPart(total, offset int, bytes []byte) {
+	if total <= lineRoom {
+		copy(s.line[offset:], bytes)
+	} else {
+		copy(s.bulk[offset:], bytes)
 	}
 }
 

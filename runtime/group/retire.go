@@ -13,7 +13,7 @@ import (
 const retireTime = 10 * time.Second
 
 // Retire ends this member's use of the group. Every member calls it, after its
-// last round. For the member that owns the area's memory it returns when no other
+// last round; owner is a member of the same host. For the member that owns the area's memory it returns when no other
 // member will touch it any more; until then the memory must not be used for
 // anything else. An error means that it never may be.
 func (g *Group) Retire(ctx context.Context, owner int) error {
@@ -27,17 +27,22 @@ func (g *Group) Retire(ctx context.Context, owner int) error {
 	return g.waiter.Until(ctx, retirement{g})
 }
 
+// sharesArea reports whether a member is on this host.
+func (g *Group) sharesArea(member int) bool {
+	return g.far == nil || g.far.hosts[member] == g.far.hosts[g.me]
+}
+
 // retirement is the condition that every member has retired.
 type retirement struct{ *Group }
 
 func (r retirement) Ready() bool {
-	return wordAt(r.area, retiredAt).Load() >= uint64(len(r.ranks))
+	return wordAt(r.area, retiredAt).Load() >= r.quorum
 }
 
 // Err does not mind a rank that has left: it may well have retired before.
 func (r retirement) Err() error {
-	for _, rank := range r.ranks {
-		if s, _ := r.mem.State(rank); s > job.Left {
+	for member, rank := range r.ranks {
+		if s, _ := r.mem.State(rank); s > job.Left && r.sharesArea(member) {
 			return r.mem.Failure(rank)
 		}
 	}

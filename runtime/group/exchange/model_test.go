@@ -66,7 +66,6 @@ const (
 	none         fault = iota
 	oneSlot            // parity is not used
 	eagerLeader        // the leader does not wait for its host's members
-	hastyMember        // a member goes on when all have been received, though its host has sent nothing
 	leftIsFailed       // a rank's leaving is believed before what it sent has come
 	silentBreak        // a break is not told to other hosts
 	unsentIsOver       // a round is over for a host that has not sent it
@@ -241,9 +240,6 @@ func (w *model) intact(m int) error {
 
 func (w *model) over(m int) bool {
 	h := &w.hosts[w.shape.hosts[m]]
-	if w.shape.fault == hastyMember && m != w.shape.leaders[w.shape.hosts[m]] {
-		return min(h.received, w.locals(w.shape.hosts[m])) >= w.members[m].published
-	}
 	return h.done >= w.members[m].published
 }
 
@@ -296,18 +292,18 @@ func (w *model) hopeless(m int) error {
 			return fmt.Errorf("member %d has left", other)
 		case w.shape.fault == leftIsFailed:
 			return fmt.Errorf("member %d of another host has left", other)
-		case leads && w.quiet(on, host):
+		case leads && other == w.shape.leaders[on] && w.quiet(on, host):
 			return fmt.Errorf("member %d of another host has left, and nothing more will come", other)
 		}
 	}
-	if leader := w.shape.leaders[host]; h.knowsLeft[leader] && h.done < round {
+	if leader := w.shape.leaders[host]; h.knowsLeft[leader] {
 		return errors.New("the leader has left")
 	}
 	return nil
 }
 
-// quiet tells whether all that one host has sent has arrived at another: what the
-// end of its leader's stream says, or the time that messages have to arrive in.
+// quiet tells whether all that one host has sent has arrived at another, as the
+// end of its leader's connection says.
 func (w *model) quiet(from, to int) bool { return w.hosts[from].sent[to] == w.hosts[to].accepted[from] }
 
 // hostSteps: send a message, accept one, hear of a break.
