@@ -89,5 +89,5 @@ func (e *engine) allreduceLarge(ctx context.Context, c *call, in, out []byte) er
 	if e.all(offersIn | offersOut) {
 		return e.allreduceDirect(ctx, c)
 	}
-	return e.stream(ctx, c, schedule.ForAllreduce(e.size, c.bytes), in, out)
+	return e.stream(ctx, c, schedule.ForAllreduce(e.size, c.bytes, e.hosts), in, out)
 }

@@ -32,7 +32,7 @@ func (e *engine) bcast(ctx context.Context, c *call, buf []byte) error {
 	if e.offers[c.root].hasOut {
 		return e.bcastDirect(ctx, c, buf)
 	}
-	return e.stream(ctx, c, schedule.ForBcast(e.size, c.bytes), nil, buf)
+	return e.stream(ctx, c, schedule.ForBcast(e.size, c.bytes, e.hosts), nil, buf)
 }
 
 func (e *engine) bcastSmall(ctx context.Context, c *call, buf []byte) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/golaunch/golaunch/collectives/schedule"
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/world"
 )
@@ -15,7 +16,7 @@ type engine struct {
 	inside   *world.Inside
 	group    *group.Group
 	me, size int
-	spread   bool // over several hosts
+	hosts    schedule.Hosts // "" if all ranks are on one
 
 	offers  []offer  // of the operation under way, by rank
 	views   []view   // by rank: mappings of their buffers

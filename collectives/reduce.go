@@ -39,7 +39,7 @@ func (e *engine) reduce(ctx context.Context, c *call, in, out []byte) error {
 	if e.all(offersIn) && e.offers[c.root].hasOut {
 		return e.reduceDirect(ctx, c)
 	}
-	return e.stream(ctx, c, schedule.ForReduce(e.size, c.bytes), in, out)
+	return e.stream(ctx, c, schedule.ForReduce(e.size, c.bytes, e.hosts), in, out)
 }
 
 func (e *engine) checkReduce(c *call, in, out []byte) error {

@@ -64,7 +64,7 @@ func (e *engine) carryOut(ctx context.Context, plan schedule.Plan, d data) error
 func (r *run) start(e *engine, p *program, d data) {
 	r.engine, r.program, r.data, r.err = e, p, d, nil
 	r.unfinished, r.piece = len(p.steps), pipePiece
-	if e.spread {
+	if e.hosts != "" {
 		r.piece = linkPiece
 	}
 	r.waits = append(r.waits[:0], p.waits...)

@@ -23,7 +23,7 @@ func (e *engine) stream(ctx context.Context, c *call, a schedule.Algorithm, in, 
 	if c.op != 0 {
 		d.width = c.width
 	}
-	plan := schedule.Plan{Algorithm: a, Size: e.size, Root: c.root, Count: c.bytes / d.width}
+	plan := schedule.Plan{Algorithm: a, Size: e.size, Root: c.root, Count: c.bytes / d.width, Hosts: e.hosts}
 	if !a.Chunked() {
 		return e.carryOut(ctx, plan, d)
 	}

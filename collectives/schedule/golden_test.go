@@ -23,6 +23,9 @@ func goldenPlan(a Algorithm, size int) Plan {
 	if a.Chunked() {
 		p.Chunk = 2
 	}
+	if a.Hosted() {
+		p.Hosts, p.Count = layouts(a, size)[0], 5
+	}
 	if strings.Contains(a.String(), "gather_") {
 		p.Count = 3
 	}

@@ -23,7 +23,7 @@ func (m *simulation) inputs(p Plan) {
 		switch p.Algorithm {
 		case BarrierDissemination:
 			m.fill(rank, Temp)
-		case BcastBinomial, BcastChain:
+		case BcastBinomial, BcastChain, BcastTwoLevel:
 			if rank == p.Root {
 				m.fill(rank, Out)
 			}
@@ -37,11 +37,11 @@ func (m *simulation) inputs(p Plan) {
 func (m *simulation) verify(p Plan, rank int) error {
 	out := m.ranks[rank].memory[Out]
 	switch p.Algorithm {
-	case BcastBinomial, BcastChain:
+	case BcastBinomial, BcastChain, BcastTwoLevel:
 		return m.sameAs(out, p.Root, p.Count)
 	case AllgatherRing:
 		return m.everyBlock(p, out)
-	case AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather:
+	case AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather, AllreduceTwoLevel:
 		return m.everyFold(p, out)
 	}
 	if rank != p.Root {
@@ -50,7 +50,7 @@ func (m *simulation) verify(p Plan, rank int) error {
 	switch p.Algorithm {
 	case GatherDirect:
 		return m.everyBlock(p, out)
-	case ReduceBinomial, ReduceScatterGather:
+	case ReduceBinomial, ReduceScatterGather, ReduceTwoLevel:
 		return m.everyFold(p, out)
 	}
 	return nil
@@ -98,6 +98,8 @@ func (m *simulation) documented(p Plan, elem int) int {
 	switch p.Algorithm {
 	case AllreduceReduceScatterAllgather, ReduceScatterGather:
 		return m.byRank(p, elem)
+	case AllreduceTwoLevel, ReduceTwoLevel:
+		return m.byHosts(p, elem)
 	case ReduceBinomial:
 		return m.byTree(p, elem)
 	default:
@@ -110,6 +112,24 @@ func (m *simulation) byRank(p Plan, elem int) int {
 	v := m.leaf(0, elem)
 	for r := 1; r < p.Size; r++ {
 		v = m.op(v, m.leaf(r, elem))
+	}
+	return v
+}
+
+// byHosts is by rank on each host, and then by the leaders' ranks.
+func (m *simulation) byHosts(p Plan, elem int) int {
+	var hosts []int
+	for _, leader := range p.levels(p.Root).leaders {
+		hosts = append(hosts, m.fold(p.levels(leader).local, func(r int) int { return m.leaf(r, elem) }))
+	}
+	return m.fold(hosts, func(v int) int { return v })
+}
+
+// fold is ((x0 op x1) op x2) ... of the values of a list.
+func (m *simulation) fold(list []int, value func(int) int) int {
+	v := value(list[0])
+	for _, x := range list[1:] {
+		v = m.op(v, value(x))
 	}
 	return v
 }

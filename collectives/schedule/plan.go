@@ -5,7 +5,7 @@ import "fmt"
 // Algorithm names one way to carry out one collective.
 type Algorithm uint8
 
-// The algorithms, each in the file of its name.
+// The algorithms, each in the file of its name; those of two levels in one.
 const (
 	BarrierDissemination Algorithm = iota
 	BcastBinomial
@@ -16,25 +16,31 @@ const (
 	AllreduceReduceScatterAllgather
 	GatherDirect
 	AllgatherRing
+	AllreduceTwoLevel
+	BcastTwoLevel
+	ReduceTwoLevel
 	algorithms // how many there are
 )
 
-// table has what is known of each algorithm. rooted: the plan's Root counts.
-// chunked: the plan's Chunk counts.
+// table has what is known of each algorithm. rooted, chunked, hosted: the plan's
+// Root, Chunk, Hosts counts.
 var table = [algorithms]struct {
-	name            string
-	rooted, chunked bool
-	build           func(p Plan, rank int) Schedule
+	name                    string
+	rooted, chunked, hosted bool
+	build                   func(p Plan, rank int) Schedule
 }{
-	BarrierDissemination:            {"barrier_dissemination", false, false, barrierDissemination},
-	BcastBinomial:                   {"bcast_binomial", true, false, bcastBinomial},
-	BcastChain:                      {"bcast_chain", true, true, bcastChain},
-	ReduceBinomial:                  {"reduce_binomial", true, false, reduceBinomial},
-	ReduceScatterGather:             {"reduce_scatter_gather", true, true, reduceScatterGather},
-	AllreduceRecursiveDoubling:      {"allreduce_recursive_doubling", false, false, allreduceRecursiveDoubling},
-	AllreduceReduceScatterAllgather: {"allreduce_reduce_scatter_allgather", false, true, allreduceReduceScatterAllgather},
-	GatherDirect:                    {"gather_direct", true, false, gatherDirect},
-	AllgatherRing:                   {"allgather_ring", false, false, allgatherRing},
+	BarrierDissemination:            {"barrier_dissemination", false, false, false, barrierDissemination},
+	BcastBinomial:                   {"bcast_binomial", true, false, false, bcastBinomial},
+	BcastChain:                      {"bcast_chain", true, true, false, bcastChain},
+	ReduceBinomial:                  {"reduce_binomial", true, false, false, reduceBinomial},
+	ReduceScatterGather:             {"reduce_scatter_gather", true, true, false, reduceScatterGather},
+	AllreduceRecursiveDoubling:      {"allreduce_recursive_doubling", false, false, false, allreduceRecursiveDoubling},
+	AllreduceReduceScatterAllgather: {"allreduce_reduce_scatter_allgather", false, true, false, allreduceReduceScatterAllgather},
+	GatherDirect:                    {"gather_direct", true, false, false, gatherDirect},
+	AllgatherRing:                   {"allgather_ring", false, false, false, allgatherRing},
+	AllreduceTwoLevel:               {"allreduce_two_level", false, true, true, allreduceTwoLevel},
+	BcastTwoLevel:                   {"bcast_two_level", true, true, true, bcastTwoLevel},
+	ReduceTwoLevel:                  {"reduce_two_level", true, true, true, reduceTwoLevel},
 }
 
 // Algorithms lists every algorithm.
@@ -60,6 +66,9 @@ func (a Algorithm) Rooted() bool { return table[a].rooted }
 // Chunked tells whether the algorithm cuts its messages into chunks.
 func (a Algorithm) Chunked() bool { return table[a].chunked }
 
+// Hosted tells whether the algorithm looks at where the ranks are.
+func (a Algorithm) Hosted() bool { return table[a].hosted }
+
 // Plan is all that a schedule depends on, beside the rank. Plans are comparable.
 type Plan struct {
 	Algorithm Algorithm
@@ -70,6 +79,7 @@ type Plan struct {
 	// has none of its own and passes one element.
 	Count int
 	Chunk int // elements of a chunk; 0 does not cut
+	Hosts Hosts
 }
 
 // Schedule gives the rank's schedule, or an error if the plan or the rank make no sense.
@@ -103,6 +113,8 @@ func (p Plan) valid(rank int) error {
 		return fmt.Errorf("schedule: %v: rank %d outside 0..%d", p.Algorithm, rank, p.Size-1)
 	case p.Root < 0 || p.Root >= p.Size:
 		return fmt.Errorf("schedule: %v: root %d outside 0..%d", p.Algorithm, p.Root, p.Size-1)
+	case p.Hosts != "" && len(p.hosts()) != p.Size:
+		return fmt.Errorf("schedule: %v: the hosts of %d ranks, not of %d", p.Algorithm, len(p.hosts()), p.Size)
 	case p.Count < 0 || p.Chunk < 0:
 		return fmt.Errorf("schedule: %v: %d elements in chunks of %d", p.Algorithm, p.Count, p.Chunk)
 	}

@@ -15,11 +15,29 @@ func plans(a Algorithm, size int) []Plan {
 	for _, count := range unique(0, 1, 2, size-1, size, size+1, 2*size+1, 37) {
 		for _, root := range choose(a.Rooted(), unique(0, size/2, size-1)) {
 			for _, chunk := range choose(a.Chunked(), []int{0, 1, 2, 5}) {
-				list = append(list, Plan{a, size, root, count, chunk})
+				for _, hosts := range layouts(a, size) {
+					list = append(list, Plan{a, size, root, count, chunk, hosts})
+				}
 			}
 		}
 	}
 	return list
+}
+
+// layouts are ways to spread ranks over hosts: blocks of three, in turns over two
+// hosts, each on its own, all on one.
+func layouts(a Algorithm, size int) []Hosts {
+	if !a.Hosted() {
+		return []Hosts{""}
+	}
+	blocks, turns, apart := make([]int, size), make([]int, size), make([]int, size)
+	for r := range size {
+		blocks[r], turns[r], apart[r] = r/3, 1-r%2, r
+	}
+	if size > 9 {
+		return []Hosts{HostsOf(blocks)}
+	}
+	return []Hosts{HostsOf(blocks), HostsOf(turns), HostsOf(apart), ""}
 }
 
 // choose gives the values if they matter, and one otherwise.
@@ -112,7 +130,7 @@ func TestNoElementsNoSteps(t *testing.T) {
 }
 
 func TestPlansThatMakeNoSense(t *testing.T) {
-	good := Plan{BcastChain, 4, 1, 10, 3}
+	good := Plan{BcastChain, 4, 1, 10, 3, ""}
 	if _, err := good.Schedule(3); err != nil {
 		t.Fatal(err)
 	}
@@ -144,20 +162,22 @@ func TestPlansThatMakeNoSense(t *testing.T) {
 func TestSelectionFitsTheCollective(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		choose func(size, bytes int) Algorithm
+		choose func(size, bytes int, hosts Hosts) Algorithm
 		may    []Algorithm
 	}{
-		{"barrier", func(size, _ int) Algorithm { return ForBarrier(size) }, []Algorithm{BarrierDissemination}},
-		{"bcast", ForBcast, []Algorithm{BcastBinomial, BcastChain}},
-		{"reduce", ForReduce, []Algorithm{ReduceBinomial, ReduceScatterGather}},
-		{"allreduce", ForAllreduce, []Algorithm{AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather}},
-		{"gather", ForGather, []Algorithm{GatherDirect}},
-		{"allgather", ForAllgather, []Algorithm{AllgatherRing}},
+		{"barrier", func(size, _ int, _ Hosts) Algorithm { return ForBarrier(size) }, []Algorithm{BarrierDissemination}},
+		{"bcast", ForBcast, []Algorithm{BcastBinomial, BcastChain, BcastTwoLevel}},
+		{"reduce", ForReduce, []Algorithm{ReduceBinomial, ReduceScatterGather, ReduceTwoLevel}},
+		{"allreduce", ForAllreduce, []Algorithm{AllreduceRecursiveDoubling, AllreduceReduceScatterAllgather, AllreduceTwoLevel}},
+		{"gather", func(size, bytes int, _ Hosts) Algorithm { return ForGather(size, bytes) }, []Algorithm{GatherDirect}},
+		{"allgather", func(size, bytes int, _ Hosts) Algorithm { return ForAllgather(size, bytes) }, []Algorithm{AllgatherRing}},
 	} {
 		chosen := map[Algorithm]bool{}
 		for size := 1; size <= maxRanks; size++ {
 			for bytes := 0; bytes <= 1<<26; bytes = 2*bytes + 1 {
-				chosen[c.choose(size, bytes)] = true
+				for _, hosts := range layouts(AllreduceTwoLevel, size) {
+					chosen[c.choose(size, bytes, hosts)] = true
+				}
 			}
 		}
 		if len(chosen) != len(c.may) {
@@ -175,7 +195,7 @@ func TestSelectionFitsTheCollective(t *testing.T) {
 func TestLongAllreduceSendsTheLeast(t *testing.T) {
 	const parts = 6
 	for size := 1; size <= maxRanks; size++ {
-		p := Plan{AllreduceReduceScatterAllgather, size, 0, parts * size, 4}
+		p := Plan{AllreduceReduceScatterAllgather, size, 0, parts * size, 4, ""}
 		for rank := range size {
 			s, err := p.Schedule(rank)
 			if err != nil {
@@ -199,7 +219,7 @@ func BenchmarkSchedule(b *testing.B) {
 		b.Run(fmt.Sprint(a), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := (Plan{a, maxRanks, 0, 1 << 16, 1 << 12}).Schedule(3); err != nil {
+				if _, err := (Plan{a, maxRanks, 0, 1 << 16, 1 << 12, ""}).Schedule(3); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -14,7 +14,10 @@ const (
 func ForBarrier(size int) Algorithm { return BarrierDissemination }
 
 // ForBcast chooses for a broadcast of that many bytes among size ranks.
-func ForBcast(size, bytes int) Algorithm {
+func ForBcast(size, bytes int, hosts Hosts) Algorithm {
+	if hosts.Tiered() {
+		return BcastTwoLevel
+	}
 	if size > 2 && bytes >= chainFrom {
 		return BcastChain
 	}
@@ -22,7 +25,10 @@ func ForBcast(size, bytes int) Algorithm {
 }
 
 // ForReduce chooses for a reduction of that many bytes among size ranks.
-func ForReduce(size, bytes int) Algorithm {
+func ForReduce(size, bytes int, hosts Hosts) Algorithm {
+	if hosts.Tiered() {
+		return ReduceTwoLevel
+	}
 	if size > 2 && bytes >= reduceScatterFrom {
 		return ReduceScatterGather
 	}
@@ -30,7 +36,10 @@ func ForReduce(size, bytes int) Algorithm {
 }
 
 // ForAllreduce chooses for an allreduce of that many bytes among size ranks.
-func ForAllreduce(size, bytes int) Algorithm {
+func ForAllreduce(size, bytes int, hosts Hosts) Algorithm {
+	if hosts.Tiered() {
+		return AllreduceTwoLevel
+	}
 	if size > 1 && bytes >= size*partFrom {
 		return AllreduceReduceScatterAllgather
 	}
