@@ -80,12 +80,14 @@ var floors = map[string][]string{
 	"runtime/group":              {"runtime/group/exchange", "runtime/job", "runtime/waiting"},
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot"},
+	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
+	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot"},
 	"runtime/worldtest":          {"runtime/world"},
 
 	"window/element": {},
+	"window/packet":  {"runtime/job", "runtime/group"},
 	"window/lock":    {"runtime/job", "runtime/waiting", "runtime/group"},
-	"window":         {"window/element", "window/lock", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
+	"window":         {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
 
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
@@ -97,7 +99,8 @@ var testFloors = map[string][]string{
 	"runtime/pipe":      {"runtime/job"}, // for memory that two processes share
 	"launcher/golaunch": {"launcher/boot", "runtime/job"},
 
-	"runtime/world/router": {"transport/shm"},
+	"runtime/world/router":   {"transport/shm"},
+	"runtime/world/messages": {"transport/shm"},
 }
 
 // appFloor is what programs under apps/ may use, beside rooms of apps/ itself.
@@ -119,7 +122,7 @@ func mayImportInTests(s source, room string) bool {
 	case "runtime/worldtest":
 		return !slices.Contains(floors["runtime/world"], s.dir())
 	case "transport/transporttest":
-		return strings.HasPrefix(s.dir(), "transport/") || s.dir() == "runtime/world/router"
+		return strings.HasPrefix(s.dir(), "transport/") || strings.HasPrefix(s.dir(), "runtime/world/")
 	}
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
