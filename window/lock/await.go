@@ -38,13 +38,10 @@ func (g *grant) Ready() bool {
 }
 
 // Err finds any member that failed: it may be the holder, or in front of this one in
-// the queue.
+// the queue, or the one for which somebody else waits here.
 func (g *grant) Err() error {
 	l := g.lock
 	for m := range l.words.slots {
-		if m == l.me {
-			continue
-		}
 		if err := l.peers.Err(m); err != nil {
 			return err
 		}
@@ -68,7 +65,7 @@ func (e *entry) Ready() bool {
 func (e *entry) Err() error {
 	l := e.lock
 	holder := latchHolder(l.words.latch.Load())
-	if holder < 0 || holder == l.me {
+	if holder < 0 {
 		return nil
 	}
 	return l.peers.Err(holder)

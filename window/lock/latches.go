@@ -33,6 +33,15 @@ func InitLatches(block []byte, me, members int, peers Peers) (Latches, error) {
 	return Latches{block: block, me: me, n: members, peers: peers}, nil
 }
 
+// TryEnter enters latch i, 0 <= i < LatchCount, if nobody is inside.
+func (l *Latches) TryEnter(i int) bool {
+	if !wordAt(l.block, i*slotSize).CompareAndSwap(0, latchedBy(l.me)) {
+		return false
+	}
+	waiting.Synchronize()
+	return true
+}
+
 // Enter enters latch i, 0 <= i < LatchCount.
 func (l *Latches) Enter(i int) error {
 	word := wordAt(l.block, i*slotSize)

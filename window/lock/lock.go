@@ -53,6 +53,14 @@ func (l *Lock) Init(block []byte, me, members int, peers Peers) error {
 	return nil
 }
 
+// InitElsewhere makes l stand for a lock whose block is not in this process's memory:
+// TryAcquire, TryExclusive, TryRelease and ReleaseExclusive return false, and nothing else
+// may be called.
+func (l *Lock) InitElsewhere() {
+	*l = Lock{state: new(atomic.Uint64)}
+	l.state.Store(contended | exclusive)
+}
+
 // TryAcquire acquires the lock if that is possible at once and nobody waits for it.
 func (l *Lock) TryAcquire(mode Mode) bool {
 	if mode == Exclusive {
@@ -96,26 +104,32 @@ func (l *Lock) ReleaseExclusive() bool {
 	return l.state.CompareAndSwap(l.owner, 0)
 }
 
-// Release gives up the lock, which this member holds in the given mode, and hands it
-// to whoever comes next. On an error it is given up all the same as far as this
-// member is concerned, but a failed member keeps it from being handed over.
-func (l *Lock) Release(mode Mode) error {
+// TryRelease is Release if nobody waits for the lock; if it returns false, Release must
+// follow.
+func (l *Lock) TryRelease(mode Mode) bool {
 	if mode == Exclusive {
-		if l.ReleaseExclusive() {
-			return nil
-		}
-		return l.run(context.Background(), Release, mode)
+		return l.ReleaseExclusive()
 	}
 	waiting.Published()
 	for {
 		s := l.state.Load()
 		if s&contended != 0 {
-			return l.run(context.Background(), Release, mode)
+			return false
 		}
 		if l.state.CompareAndSwap(s, s-1) {
-			return nil
+			return true
 		}
 	}
+}
+
+// Release gives up the lock, which this member holds in the given mode, and hands it
+// to whoever comes next. On an error it is given up all the same as far as this
+// member is concerned, but a failed member keeps it from being handed over.
+func (l *Lock) Release(mode Mode) error {
+	if l.TryRelease(mode) {
+		return nil
+	}
+	return l.run(context.Background(), Release, mode)
 }
 
 // Idle reports that nobody holds the lock or waits for it.
