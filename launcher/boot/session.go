@@ -68,7 +68,7 @@ func (s *Session) Settings() Settings { return s.details.Settings }
 // several hosts may have one name. It must not be changed.
 func (s *Session) HostNames() []string { return s.names }
 
-// SetAddress tells every host how peers reach this rank, 1 to 252 bytes. It may be
+// SetAddress tells every host how peers reach this rank, 1 to 380 bytes. It may be
 // called once. When it returns, the address stands in the memory of this host; in
 // that of the others it appears moments later.
 func (s *Session) SetAddress(address []byte) error {

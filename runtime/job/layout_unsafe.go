@@ -8,17 +8,17 @@ import (
 // The layout of the memory, in order:
 //
 //	header           one page
-//	line 0 … size-1  384 bytes each, so that no two ranks share a cache line
+//	line 0 … size-1  512 bytes each, so that no two ranks share a cache line
 //	                 nor a pair of lines that the prefetcher fetches together
 //	extra            from the next page on
 const (
 	pageSize      = 4096
-	lineSize      = 384
+	lineSize      = 512
 	magic         = 0x30626f6a_686c6f67 // "golhjob0", little-endian
-	layoutVersion = 2
+	layoutVersion = 3
 
 	// MaxAddress is the longest address of SetAddress, in bytes.
-	MaxAddress = 252
+	MaxAddress = 380
 )
 
 // header describes the memory. Create writes it before any other process can see
