@@ -115,4 +115,5 @@ type receiver struct {
 	poke           bool   // the sender has something to do
 	operand        [wire.WordBytes]byte
 	refusal        uint8 // why the frame under way is refused
+	streaming      bool  // the last frame was long, so the next may be
 }

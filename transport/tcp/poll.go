@@ -13,7 +13,10 @@ import (
 type poller struct {
 	mu      sync.Mutex // held by Poll; there to keep Close from under it
 	scratch []byte
-	list    [maxDirect]*peer
+	list    [maxDirect]*peer // the direct sockets, as they were when seen changes
+	direct  int
+	seen    uint64
+	lent    bool // the last Poll delivered messages
 	events  [16]unix.EpollEvent
 	unread  int // Polls since sockets were looked at
 	empty   int // Polls in a row without anything
@@ -30,7 +33,9 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if e.closed.Load() {
 		return 0, fmt.Errorf("tcp: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	e.giveBack()
+	if e.poll.lent {
+		e.giveBack()
+	}
 	if e.arrivals.queued.Load() == 0 || e.poll.unread >= pollsUnread {
 		e.poll.unread = 0
 		e.readSockets()
@@ -45,13 +50,14 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 		e.arrivals.places.Add(1)
 		e.wakeBlocked()
 	}
-	e.poll.empty = 0
+	e.poll.empty, e.poll.lent = 0, n > completions
 	return n, nil
 }
 
 // giveBack frees the messages of the last Poll, and lets their senders know when
 // they wait for it.
 func (e *endpoint) giveBack() {
+	e.poll.lent = false
 	for p := e.arrivals.giveBack(); p != nil; p = e.arrivals.giveBack() {
 		p.gaveCredit()
 	}
@@ -61,10 +67,11 @@ func (e *endpoint) giveBack() {
 func (e *endpoint) readSockets() {
 	w := &e.watcher
 	w.polls.Add(1)
-	if w.direct.Load() > 0 {
-		for _, p := range e.poll.list[:w.directs(&e.poll.list)] {
-			e.pollPeer(p)
-		}
+	if w.changes.Load() != e.poll.seen {
+		e.poll.direct, e.poll.seen = w.directs(&e.poll.list)
+	}
+	for _, p := range e.poll.list[:e.poll.direct] {
+		e.pollPeer(p)
 	}
 	if w.armed.Load() > 0 {
 		e.pollArmed()
@@ -93,7 +100,9 @@ func (e *endpoint) pollPeer(p *peer) {
 		p.unblock()
 	}
 	if p.rx.mu.TryLock() {
-		p.read(e.poll.scratch)
+		if p.read(e.poll.scratch) {
+			p.watch.used.Store(e.watcher.polls.Load())
+		}
 		p.rx.mu.Unlock()
 	}
 }

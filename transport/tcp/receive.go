@@ -15,6 +15,9 @@ const (
 	scratchBytes = 64 << 10
 	// directBytes is from how much of a payload it is read straight to its place.
 	directBytes = 4 << 10
+	// While payloads are long, no more than this is read with the next header, so that
+	// little of the next payload has to be copied.
+	streamBytes = 1 << 10
 	// readsAtOnce bounds how long one connection is read while others wait.
 	readsAtOnce = 8
 )
@@ -24,22 +27,27 @@ var (
 	errGoodbye = fmt.Errorf("it has closed its endpoint: %w", transport.ErrClosed)
 )
 
-// read takes in what has arrived. Called with rx.mu held.
-func (p *peer) read(scratch []byte) {
+// read takes in what has arrived, and tells whether that was anything. Called with
+// rx.mu held.
+func (p *peer) read(scratch []byte) (any bool) {
 	for range readsAtOnce {
 		if p.fd < 0 {
-			return
+			return any
 		}
-		drained, err := p.readOnce(scratch)
+		n, drained, err := p.readOnce(scratch)
 		if err != nil {
 			p.endBy(err)
-			return
+			return true
 		}
+		any = any || n > 0
 		if drained {
 			break
 		}
 	}
-	p.afterRead()
+	if p.rx.poke {
+		p.afterRead()
+	}
+	return any
 }
 
 // endBy fails with an error of reading or of what was read.
@@ -53,30 +61,33 @@ func (p *peer) endBy(err error) {
 // readOnce makes one system call. The rest of a long payload goes straight to its
 // place; what follows it, or everything, goes through scratch. drained: there is
 // hardly more to read.
-func (p *peer) readOnce(scratch []byte) (drained bool, err error) {
+func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
 	direct := p.rx.reader.Place()
 	if len(direct) < directBytes {
 		direct = nil
 	}
+	if p.rx.streaming {
+		scratch = scratch[:streamBytes]
+	}
 	n, errno := p.receive(direct, scratch)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
-		return true, nil
+		return 0, true, nil
 	case errno != 0:
-		return false, failed("reading", errno)
+		return 0, false, failed("reading", errno)
 	case n == 0:
-		return false, errGone
+		return 0, false, errGone
 	}
 	ordered()
 	p.rx.bytes.Add(uint64(n))
 	drained = n < len(direct)+len(scratch)
-	if k := min(n, len(direct)); k > 0 {
-		n -= k
+	k := min(n, len(direct))
+	if k > 0 {
 		if err := p.rx.reader.Filled(k, p); err != nil {
-			return false, err
+			return n, false, err
 		}
 	}
-	return drained, p.rx.reader.Feed(scratch[:n], p)
+	return n, drained, p.rx.reader.Feed(scratch[:n-k], p)
 }
 
 func (p *peer) receive(direct, scratch []byte) (int, unix.Errno) {
@@ -89,13 +100,9 @@ func (p *peer) receive(direct, scratch []byte) (int, unix.Errno) {
 // afterRead lets the sender say what the frames just read call for, once for all
 // of them.
 func (p *peer) afterRead() {
-	r := &p.rx
-	if !r.poke {
-		return
-	}
-	r.poke = false
+	p.rx.poke = false
 	p.tx.mu.Lock()
-	p.tx.wanted = r.wanted
+	p.tx.wanted = p.rx.wanted
 	p.pump()
 	p.tx.mu.Unlock()
 }
@@ -109,7 +116,7 @@ func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 			return nil, err
 		}
 	}
-	r.refusal = 0
+	r.refusal, r.streaming = 0, h.Length > 4*directBytes
 	switch h.Kind {
 	case wire.Put:
 		mem, err := p.e.regions.find(h.Key, h.Offset, int(h.Length))

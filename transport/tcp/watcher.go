@@ -45,7 +45,8 @@ const (
 // A watch is how one peer's socket is watched. Guarded by watcher.mu.
 type watch struct {
 	state watchState
-	idle  uint32 // Polls since it had something, while direct
+	// used is what polls was when Poll last read something from it; without the lock.
+	used atomic.Uint64
 }
 
 type watcher struct {
@@ -58,6 +59,7 @@ type watcher struct {
 	polls   atomic.Uint64 // counts Polls
 	armed   atomic.Int64  // sockets that are armed
 	direct  atomic.Int64  // sockets that are direct
+	changes atomic.Uint64 // counts changes of list
 
 	mu      sync.Mutex
 	list    [maxDirect]*peer // the direct ones, from the beginning
@@ -132,6 +134,7 @@ func (w *watcher) leave(p *peer) {
 		w.armed.Add(-1)
 	case direct:
 		n := int(w.direct.Add(-1))
+		w.changes.Add(1)
 		for i, q := range w.list {
 			if q == p {
 				w.list[i], w.list[n] = w.list[n], nil
@@ -184,7 +187,6 @@ func (w *watcher) fired(p *peer) bool {
 // makeDirect puts p into the list, and if that is full, arms the one there that
 // has had nothing for longest. Called with mu held.
 func (w *watcher) makeDirect(p *peer) {
-	p.watch.idle = 0
 	if p.watch.state == direct {
 		return
 	}
@@ -192,26 +194,24 @@ func (w *watcher) makeDirect(p *peer) {
 	if int(w.direct.Load()) == maxDirect {
 		oldest := w.list[0]
 		for _, q := range w.list[1:] {
-			if q.watch.idle > oldest.watch.idle {
+			if q.watch.used.Load() < oldest.watch.used.Load() {
 				oldest = q
 			}
 		}
 		w.arm(oldest)
 	}
 	p.watch.state = direct
+	p.watch.used.Store(w.polls.Load())
 	w.list[w.direct.Add(1)-1] = p
+	w.changes.Add(1)
 }
 
-// directs copies the list.
-func (w *watcher) directs(list *[maxDirect]*peer) int {
+// directs copies the list to Poll's, and returns how many there are.
+func (w *watcher) directs(list *[maxDirect]*peer) (n int, changes uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	n := int(w.direct.Load())
-	copy(list[:n], w.list[:n])
-	for _, p := range list[:n] {
-		p.watch.idle++
-	}
-	return n
+	*list = w.list
+	return int(w.direct.Load()), w.changes.Load()
 }
 
 // claim makes all sockets direct, if they are few.
