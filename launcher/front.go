@@ -43,7 +43,8 @@ type front struct {
 	messages chan news
 	lost     chan loss
 	signals  chan os.Signal
-	later    chan func() // what the loop is to do
+	later    chan func()   // what the loop is to do
+	placed   chan struct{} // closed when every host has its ranks
 }
 
 // rankInfo is what the report tells of a rank, beyond lifecycle.Rank.
@@ -63,7 +64,7 @@ const secretSize = 32
 // once in a process's life.
 func Run(o Options) int {
 	f, err := newFront(o)
-	if err == nil {
+	if err == nil && !o.overNetwork() {
 		err = f.startSupervisors()
 	}
 	if err != nil {
@@ -73,8 +74,33 @@ func Run(o Options) int {
 		}
 		return 1
 	}
+	if o.overNetwork() {
+		if err := f.gather(); err != nil {
+			return f.concludeGathering(err)
+		}
+	}
+	f.begin()
 	f.loop()
 	return f.conclude()
+}
+
+// begin makes the job's state, once every host has its ranks. Supervisors that have
+// joined have said hello.
+func (f *front) begin() {
+	c := lifecycle.Config{Ranks: f.size(), OnFailure: f.policy(), Timeout: lifecycle.Instant(f.Timeout)}
+	for _, h := range f.hosts {
+		c.Hosts = append(c.Hosts, h.ranks)
+	}
+	if f.overNetwork() {
+		c.KillWait = lifecycle.KillWait + lifecycle.Instant(f.failureTimeout())
+	}
+	f.job = lifecycle.New(c)
+	if f.overNetwork() {
+		for _, h := range f.hosts {
+			f.verbose("job %s: %s on %s (%s), supervised by process %d", f.id, ranksOf(h.ranks), h.name, h.where, h.pid)
+		}
+		f.launch()
+	}
 }
 
 // newFront checks everything that can be checked before a process is started.
@@ -85,7 +111,8 @@ func newFront(o Options) (*front, error) {
 	f := &front{
 		Options: o, began: time.Now(), id: fmt.Sprintf("%08x", rand.Uint32()),
 		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
-		secret: make([]byte, secretSize), messages: make(chan news), lost: make(chan loss, o.hosts()), later: make(chan func(), 1),
+		secret: make([]byte, secretSize), messages: make(chan news), lost: make(chan loss, max(o.VirtualHosts, o.Hosts)), later: make(chan func(), 1),
+		placed: make(chan struct{}),
 	}
 	crypto.Read(f.secret)
 	var builds []string
@@ -95,6 +122,9 @@ func newFront(o Options) (*front, error) {
 		return nil, err
 	}
 	for _, dir := range builds {
+		if o.overNetwork() {
+			return nil, usage("%s: golaunch builds a package on one machine only: build it on every host, and name the binary", dir)
+		}
 		f.builds[dir] = ""
 	}
 	for _, p := range f.programs {
@@ -102,11 +132,17 @@ func newFront(o Options) (*front, error) {
 			f.ranks[p.First+i].program = p.Args[0]
 		}
 	}
-	f.hosts = f.localHosts()
-	sizes := blocks(o.size(), o.hosts())
-	f.place(sizes)
-	f.job = lifecycle.New(lifecycle.Config{Ranks: o.size(), Hosts: sizes, OnFailure: o.policy(), Timeout: lifecycle.Instant(o.Timeout)})
+	if !o.overNetwork() {
+		f.hosts = f.localHosts()
+		f.place(blocks(o.size(), o.VirtualHosts))
+	}
 	f.scratch = filepath.Join(os.TempDir(), fmt.Sprintf("golaunch-%016x", rand.Uint64()))
-	f.output, err = newOutput(&o)
-	return f, err
+	if f.output, err = newOutput(&o); err != nil {
+		return nil, err
+	}
+	if f.children, err = proc.New(); err != nil {
+		return nil, err
+	}
+	f.catchSignals()
+	return f, nil
 }

@@ -2,6 +2,7 @@ package launcher
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -15,9 +16,11 @@ import (
 // supervisor.
 type host struct {
 	// These do not change once receive runs.
-	number       int
-	name         string
+	number       int // these four once the front has placed the hosts
 	first, ranks int // its ranks
+	slots        int // how many it takes; 0: any number
+	name         string
+	where        string // its address, if it has joined over a network
 	conn         *control.Conn
 	pid          int           // of the supervisor's process, here or there
 	ended        chan struct{} // closed when the supervisor ended; nil: it is not this process's child
@@ -62,7 +65,7 @@ func (f *front) localHosts() (hosts []*host) {
 	if err != nil {
 		name = "localhost"
 	}
-	for i := range f.Options.hosts() {
+	for i := range f.VirtualHosts {
 		h := &host{name: name}
 		if f.VirtualHosts > 1 {
 			h.name = fmt.Sprintf("%s/%d", name, i)
@@ -72,13 +75,14 @@ func (f *front) localHosts() (hosts []*host) {
 	return hosts
 }
 
-// place numbers the hosts and gives each its ranks.
+// place numbers the hosts and gives each its ranks. It is called once.
 func (f *front) place(sizes []int) {
 	first := 0
 	for i, h := range f.hosts {
 		h.number, h.first, h.ranks = i, first, sizes[i]
 		first += sizes[i]
 	}
+	close(f.placed)
 }
 
 // hostOf is the host of a rank.
@@ -127,6 +131,7 @@ func (f *front) receive(h *host) {
 	for {
 		m, err := h.conn.Receive()
 		if err == nil {
+			<-f.placed
 			err = sound(h, m)
 		}
 		if err != nil {
@@ -145,7 +150,7 @@ func (f *front) receive(h *host) {
 func (f *front) clearUp(h *host, err error) string {
 	if h.ended == nil {
 		h.conn.Close() // if it is there, it kills everything by itself
-		return fmt.Sprintf("the connection to host %s broke: %v", h.name, err)
+		return fmt.Sprintf("host %s (%s) was lost: %s", h.name, h.where, lossText(err))
 	}
 	who := fmt.Sprintf("the supervisor (process %d)", h.pid)
 	if len(f.hosts) > 1 {
@@ -163,6 +168,14 @@ func (f *front) clearUp(h *host, err error) string {
 	default:
 	}
 	return fmt.Sprintf("the connection to %s broke: %v", who, err)
+}
+
+// lossText says how the connection to a host ended.
+func lossText(err error) string {
+	if err == io.EOF {
+		return "its supervisor has closed the connection"
+	}
+	return err.Error()
 }
 
 // killHost kills a supervisor that this process has started and what it leaves

@@ -90,18 +90,23 @@ func (f *front) launch() {
 	stdin := f.stdinReader()
 	f.handle(lifecycle.Launched{})
 	for _, h := range f.hosts {
-		if !h.over {
-			h.conn.Send(&control.Start{
-				Job: f.id, Size: len(f.ranks), Stdin: stdin, Bind: f.BindToCore, Core: h.first, Sharers: len(f.ranks), Secret: f.secret,
-				Programs: f.programsOf(h), Host: h.number, Hosts: hosts, Apart: f.Transport == "tcp", Settings: f.settings(),
-			})
+		if h.over {
+			continue
 		}
+		m := &control.Start{
+			Job: f.id, Size: len(f.ranks), Stdin: stdin, Bind: f.BindToCore, Core: h.first, Sharers: len(f.ranks), Secret: f.secret,
+			Programs: f.programsOf(h), Host: h.number, Hosts: hosts, Apart: f.Transport == "tcp", Settings: f.settings(),
+		}
+		if f.overNetwork() {
+			m.Core, m.Sharers = 0, h.ranks
+		}
+		h.conn.Send(m)
 	}
 }
 
 func (f *front) settings() control.Settings {
 	return control.Settings{
-		Transport: cmp.Or(f.Transport, "auto"), Interface: f.Interface, Loopback: f.Interface == "",
-		Encrypt: f.Encrypt, Stats: f.Stats, Timeout: int64(cmp.Or(f.FailureTimeout, FailureTimeout)),
+		Transport: cmp.Or(f.Transport, "auto"), Interface: f.Interface, Loopback: f.Interface == "" && !f.overNetwork(),
+		Encrypt: f.Encrypt, Stats: f.Stats, Timeout: int64(f.failureTimeout()),
 	}
 }

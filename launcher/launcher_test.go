@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/runtime/job"
 )
 
 func TestEnvironment(t *testing.T) {
@@ -75,7 +76,7 @@ func TestSound(t *testing.T) {
 	if err := sound(&host{first: 2, ranks: 3}, &control.Done{}); err != nil {
 		t.Error(err)
 	}
-	for _, n := range []int{0, 253} {
+	for _, n := range []int{0, job.MaxAddress + 1} {
 		if err := sound(&host{ranks: 1}, &control.Address{Address: make([]byte, n)}); err == nil {
 			t.Errorf("an address of %d bytes passes", n)
 		}
@@ -112,5 +113,30 @@ func TestStoppedText(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, tt := range []struct {
+		ranks       int
+		slots, want []int
+	}{
+		{5, []int{0, 0}, []int{3, 2}},
+		{4, []int{1, 0, 0}, []int{1, 2, 1}},
+		{9, []int{2, 0, 3}, []int{2, 4, 3}},
+		{9, []int{0, 1, 1}, []int{7, 1, 1}},
+		{3, []int{3, 3, 3}, []int{1, 1, 1}},
+		{6, []int{3, 3}, []int{3, 3}},
+		{7, []int{3, 3}, nil},
+	} {
+		if diff := cmp.Diff(tt.want, share(tt.ranks, tt.slots)); diff != "" {
+			t.Errorf("%d ranks, slots %v: %s", tt.ranks, tt.slots, diff)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	if diff := cmp.Diff([]int{3, 2, 2}, blocks(7, 3)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -171,12 +171,18 @@ func (f *front) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGPIPE: // the write fails, and that is handled
 	case syscall.SIGTSTP:
+		for _, h := range f.hosts {
+			h.conn.Pause()
+		}
 		f.send(&control.Signal{Sig: int(sig)})
 		for _, h := range f.hosts {
 			h.conn.Flush()
 		}
 		unix.Kill(os.Getpid(), unix.SIGSTOP) // SIGTSTP would do nothing in an orphaned group
 	case syscall.SIGCONT:
+		for _, h := range f.hosts {
+			h.conn.Resume()
+		}
 		f.send(&control.Signal{Sig: int(sig)})
 	default:
 		ends := sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT

@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -51,6 +52,12 @@ type Options struct {
 	Continue bool
 	// VirtualHosts is how many hosts this machine plays, 1 or more.
 	VirtualHosts int
+	// Listen, if not empty, is the address at which golaunch waits for the
+	// supervisors of Hosts hosts (RunSupervise), who hold the same Key, instead of
+	// starting any.
+	Listen string
+	Hosts  int
+	Key    Key
 	// Transport says how ranks reach each other: "auto" (shared memory within a host,
 	// TCP between hosts), "shm" or "tcp".
 	Transport string
@@ -116,15 +123,27 @@ func (o *Options) check() error {
 
 // checkHosts finds what is wrong with the hosts and what is between them.
 func (o *Options) checkHosts(ranks int) error {
-	switch {
-	case o.VirtualHosts < 1:
-		return usage("--virtual-hosts %d: the number of hosts is 1 or more", o.VirtualHosts)
-	case o.hosts() > ranks:
-		return usage("--virtual-hosts %d: the job has %s, and each host needs one at least", o.hosts(), ranksOf(ranks))
-	case o.hosts() > 1 && o.Transport == "shm":
-		return usage("--transport shm: %d hosts share no memory", o.hosts())
+	hosts, flag := o.VirtualHosts, "--virtual-hosts"
+	if o.overNetwork() {
+		hosts, flag = o.Hosts, "--hosts"
 	}
-	return checkInterface(o.Interface)
+	switch {
+	case !o.overNetwork() && (o.Hosts != 0 || o.Key.given()):
+		return usage("--hosts, --secret-file and --secret-fd go with --listen")
+	case o.overNetwork() && o.VirtualHosts != 1:
+		return usage("--virtual-hosts: with --listen, every host has a machine, or namespace, of its own")
+	case o.overNetwork() && !o.Key.given():
+		return usage("--listen: --secret-file or --secret-fd is needed, a key that the hosts have, too")
+	case hosts < 1:
+		return usage("%s %d: the number of hosts is 1 or more", flag, hosts)
+	case hosts > ranks:
+		return usage("%s %d: the job has %s, and each host needs one at least", flag, hosts, ranksOf(ranks))
+	case hosts > 1 && o.Transport == "shm":
+		return usage("--transport shm: %d hosts share no memory", hosts)
+	case !o.overNetwork():
+		return checkInterface(o.Interface)
+	}
+	return nil
 }
 
 // checkInterface looks whether there is a network interface of that name.
@@ -145,8 +164,10 @@ func ranksOf(n int) string {
 	return fmt.Sprint(n, " ranks")
 }
 
-// hosts is how many hosts there are.
-func (o *Options) hosts() int { return o.VirtualHosts }
+// overNetwork reports whether hosts join.
+func (o *Options) overNetwork() bool { return o.Listen != "" }
+
+func (o *Options) failureTimeout() time.Duration { return cmp.Or(o.FailureTimeout, FailureTimeout) }
 
 func (o *Options) policy() lifecycle.Policy {
 	if o.Continue {

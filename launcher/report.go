@@ -53,6 +53,8 @@ func (f *front) reportStuck() {
 	for _, h := range f.hosts {
 		switch {
 		case h.over:
+		case h.ended == nil:
+			f.say("the supervisor of host %s did not answer; it kills its ranks as soon as it sees that golaunch is gone", h.name)
 		case len(f.hosts) == 1:
 			f.say("the supervisor (process %d) did not answer; golaunch has killed everything by itself", h.pid)
 		default:

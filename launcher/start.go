@@ -21,6 +21,10 @@ const SupervisorName = "golaunch-supervisor"
 // frontSocket is the descriptor of a supervisor's stream to its front.
 const frontSocket = 3
 
+// joins is the argument of a supervisor process that is to join a job over a
+// network.
+const joins = "join"
+
 // Supervise is the whole life of a supervisor process. It returns the exit code.
 func Supervise() int {
 	if err := unix.SetNonblock(frontSocket, true); err != nil {
@@ -28,17 +32,15 @@ func Supervise() int {
 		return CodeUsage
 	}
 	unix.CloseOnExec(frontSocket)
-	return supervisor.Run(os.NewFile(frontSocket, "front"))
+	stream := os.NewFile(frontSocket, "front")
+	if len(os.Args) > 1 && os.Args[1] == joins {
+		return supervisor.RunJoined(stream)
+	}
+	return supervisor.Run(stream)
 }
 
 // startSupervisors starts one for each host that this machine plays.
 func (f *front) startSupervisors() error {
-	children, err := proc.New()
-	if err != nil {
-		return err
-	}
-	f.children = children
-	f.catchSignals()
 	for _, h := range f.hosts {
 		if err := f.startSupervisor(h); err != nil {
 			f.killAll()
@@ -50,35 +52,48 @@ func (f *front) startSupervisors() error {
 
 // startSupervisor starts this program again as a host's supervisor.
 func (f *front) startSupervisor(h *host) error {
+	h.ended = make(chan struct{})
+	pid, stream, err := spawnSupervisor(f.children, func(e proc.Exit) { h.exit = e; close(h.ended) })
+	if err != nil {
+		return err
+	}
+	h.pid, h.conn = pid, control.NewConn(stream)
+	go f.receive(h)
+	return nil
+}
+
+// spawnSupervisor starts this program again as a supervisor, with a socket to it.
+func spawnSupervisor(children *proc.Children, exited func(proc.Exit), args ...string) (pid int, stream *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("socketpair: %w", err)
+		return 0, nil, fmt.Errorf("socketpair: %w", err)
 	}
 	unix.SetNonblock(fds[0], true)
 	ours, theirs := os.NewFile(uintptr(fds[0]), "supervisor"), os.NewFile(uintptr(fds[1]), "supervisor")
 	defer theirs.Close()
-	h.ended = make(chan struct{})
-	h.pid, err = f.children.Start(proc.Command{
-		Path: "/proc/self/exe", Args: []string{SupervisorName}, Env: os.Environ(),
+	pid, err = children.Start(proc.Command{
+		Path: "/proc/self/exe", Args: append([]string{SupervisorName}, args...), Env: os.Environ(),
 		Files: []*os.File{nil, nil, os.Stderr, theirs},
-	}, func(e proc.Exit) { h.exit = e; close(h.ended) })
+	}, exited)
 	if err != nil {
 		ours.Close()
-		return fmt.Errorf("starting the supervisor: %w", err)
+		return 0, nil, fmt.Errorf("starting the supervisor: %w", err)
 	}
-	h.conn = control.NewConn(ours)
-	go f.receive(h)
-	return nil
+	return pid, ours, nil
 }
 
 // catchSignals has the loop told of signals, except of those that whoever started
 // golaunch wants ignored (nohup).
 func (f *front) catchSignals() {
 	f.signals = make(chan os.Signal, 16)
-	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE,
-		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT} {
+	catch(f.signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGPIPE,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT)
+}
+
+func catch(to chan os.Signal, signals ...os.Signal) {
+	for _, sig := range signals {
 		if !signal.Ignored(sig) {
-			signal.Notify(f.signals, sig)
+			signal.Notify(to, sig)
 		}
 	}
 }

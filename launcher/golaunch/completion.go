@@ -34,8 +34,18 @@ type completed struct {
 }
 
 func completedFlags() []completed {
+	return completedOf(flagSet(new(command).groups(&launcher.Segment{})...))
+}
+
+// completedSupervise are the flags of golaunch supervise.
+func completedSupervise() []completed {
+	var help bool
+	return completedOf(flagSet(superviseFlags(new(launcher.SuperviseOptions), &help)))
+}
+
+func completedOf(fs *pflag.FlagSet) []completed {
 	var list []completed
-	flagSet(new(command).groups(&launcher.Segment{})...).VisitAll(func(f *pflag.Flag) {
+	fs.VisitAll(func(f *pflag.Flag) {
 		_, help := pflag.UnquoteUsage(f)
 		help, _, _ = strings.Cut(strings.ReplaceAll(help, "\n", " "), ";")
 		c := completed{Flag: f, help: help, takes: f.NoOptDefVal == ""}
@@ -48,6 +58,8 @@ func completedFlags() []completed {
 		switch f.Name {
 		case "wdir", "output-dir":
 			c.files = "directory"
+		case "secret-file":
+			c.files = "file"
 		}
 		list = append(list, c)
 	})
@@ -65,7 +77,15 @@ func (c *completed) names() []string {
 // bash completes flags and their values, then, once the program is there, what
 // bash completes by itself.
 func bash(flags []completed) string {
-	var all, withValue []string
+	all, withValue, cases := bashFlags(flags)
+	allOfSupervise, _, casesOfSupervise := bashFlags(completedSupervise())
+	return strings.NewReplacer("@CASES@", cases, "@ALL@", strings.Join(all, " "), "@WITHVALUE@", strings.Join(withValue, "|"),
+		"@SUPERVISECASES@", casesOfSupervise, "@SUPERVISE@", strings.Join(allOfSupervise, " ")).Replace(bashScript)
+}
+
+// bashFlags returns the names of flags, of those that take a value, and the cases
+// that complete the values.
+func bashFlags(flags []completed) (all, withValue []string, values string) {
 	var cases strings.Builder
 	for _, f := range flags {
 		all = append(all, f.names()...)
@@ -79,18 +99,25 @@ func bash(flags []completed) string {
 			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -W %q -- \"$cur\")); return ;;\n", pattern, strings.Join(f.values, " "))
 		case f.files == "directory":
 			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", pattern)
+		case f.files == "file":
+			fmt.Fprintf(&cases, "    %s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", pattern)
 		default:
 			fmt.Fprintf(&cases, "    %s) return ;;\n", pattern)
 		}
 	}
-	return strings.NewReplacer("@CASES@", cases.String(), "@ALL@", strings.Join(all, " "),
-		"@WITHVALUE@", strings.Join(withValue, "|")).Replace(bashScript)
+	return all, withValue, cases.String()
 }
 
 const bashScript = `# bash completion of golaunch
 _golaunch() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i program=
   COMPREPLY=()
+  if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == supervise ]]; then
+    case $prev in
+@SUPERVISECASES@    esac
+    COMPREPLY=($(compgen -W "@SUPERVISE@" -- "$cur"))
+    return
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
     :) program= ;;
@@ -111,6 +138,7 @@ _golaunch() {
     COMPREPLY=($(compgen -f -- "$cur"))
   else
     COMPREPLY=($(compgen -c -- "$cur") $(compgen -d -- "$cur"))
+    ((COMP_CWORD > 1)) || COMPREPLY+=($(compgen -W supervise -- "$cur"))
   fi
 }
 complete -o filenames -F _golaunch golaunch
@@ -119,15 +147,22 @@ complete -o filenames -F _golaunch golaunch
 // zsh completes flags, then the program, then what the program completes.
 func zsh(flags []completed) string {
 	var b strings.Builder
-	b.WriteString("#compdef golaunch\n# zsh completion of golaunch\n_arguments -S \\\n")
-	for _, f := range flags {
-		for _, name := range f.names() {
-			fmt.Fprintf(&b, "  '*%s[%s]%s' \\\n", name, zshQuote(f.help), zshValue(&f, name))
-		}
-	}
+	b.WriteString("#compdef golaunch\n# zsh completion of golaunch\n")
+	b.WriteString("if ((CURRENT > 2)) && [[ $words[2] == supervise ]]; then\n  shift words; ((CURRENT--))\n  _arguments -S \\\n")
+	zshFlags(&b, completedSupervise())
+	b.WriteString("  && return\n  return 1\nfi\n_arguments -S \\\n")
+	zshFlags(&b, flags)
 	b.WriteString("  '(-)1:program:{_alternative \"commands:command:_command_names -e\" \"files:file:_files\"}' \\\n")
 	b.WriteString("  '*::arguments:_normal'\n")
 	return b.String()
+}
+
+func zshFlags(b *strings.Builder, flags []completed) {
+	for _, f := range flags {
+		for _, name := range f.names() {
+			fmt.Fprintf(b, "  '*%s[%s]%s' \\\n", name, zshQuote(f.help), zshValue(&f, name))
+		}
+	}
 }
 
 func zshValue(f *completed, name string) string {
@@ -140,6 +175,8 @@ func zshValue(f *completed, name string) string {
 		return ":" + f.Name + ":(" + strings.Join(f.values, " ") + ")"
 	case f.files == "directory":
 		return ":directory:_directories"
+	case f.files == "file":
+		return ":file:_files"
 	}
 	return ":" + f.Name + ": "
 }
@@ -154,20 +191,7 @@ func fish(flags []completed) string {
 	var b strings.Builder
 	short, long := []string{}, []string{} // fish wants the short ones first
 	for _, f := range flags {
-		line := "complete -c golaunch -n __golaunch_at_flags"
-		if f.Shorthand != "" {
-			line += " -s " + f.Shorthand
-		}
-		line += " -l " + f.Name
-		switch {
-		case f.values != nil:
-			line += " -x -a '" + strings.Join(f.values, " ") + "'"
-		case f.files == "directory":
-			line += " -x -a '(__fish_complete_directories)'"
-		case f.takes:
-			line += " -x"
-		}
-		fmt.Fprintf(&b, "%s -d '%s'\n", line, strings.ReplaceAll(f.help, "'", `\'`))
+		b.WriteString(fishFlag("__golaunch_at_flags", f))
 		if !f.takes {
 			continue
 		}
@@ -176,7 +200,30 @@ func fish(flags []completed) string {
 			short = append(short, "-"+f.Shorthand)
 		}
 	}
+	for _, f := range completedSupervise() {
+		b.WriteString(fishFlag("__golaunch_supervise", f))
+	}
 	return strings.NewReplacer("@FLAGS@", b.String(), "@WITHVALUE@", strings.Join(append(short, long...), " ")).Replace(fishScript)
+}
+
+// fishFlag is the line that completes a flag under a condition.
+func fishFlag(condition string, f completed) string {
+	line := "complete -c golaunch -n " + condition
+	if f.Shorthand != "" {
+		line += " -s " + f.Shorthand
+	}
+	line += " -l " + f.Name
+	switch {
+	case f.values != nil:
+		line += " -x -a '" + strings.Join(f.values, " ") + "'"
+	case f.files == "directory":
+		line += " -x -a '(__fish_complete_directories)'"
+	case f.files == "file":
+		line += " -r"
+	case f.takes:
+		line += " -x"
+	}
+	return fmt.Sprintf("%s -d '%s'\n", line, strings.ReplaceAll(f.help, "'", `\'`))
 }
 
 const fishScript = `# fish completion of golaunch
@@ -200,5 +247,10 @@ function __golaunch_at_flags
     end
     not set -q program[1]
 end
+function __golaunch_supervise
+    set -l words (commandline -opc)
+    test "$words[2]" = supervise
+end
+complete -c golaunch -n __fish_use_subcommand -a supervise -d 'start the ranks of one host of a job'
 @FLAGS@complete -c golaunch -a '(__fish_complete_subcommand @WITHVALUE@)'
 `

@@ -31,6 +31,10 @@ func TestBashCompletion(t *testing.T) {
 		{"golaunch -n 2 cat --o", "  ", "--output-dir"}, // the program's own flag
 		{"golaunch -n 2 cat x : --wd", " --wdir ", ""},
 		{"golaunch --wdir testda", "  ", "main"},
+		{"golaunch superv", " supervise ", ""},
+		{"golaunch supervise --j", " --join ", "--json"},
+		{"golaunch supervise --secret-file flags.g", " flags.go ", "--"},
+		{"golaunch -n 2 supervise --j", "  ", "--join"}, // a program of that name
 	} {
 		got := complete(t, tt.line)
 		if !strings.Contains(got, tt.want) || tt.not != "" && strings.Contains(got, tt.not) {
@@ -43,7 +47,7 @@ func TestBashCompletion(t *testing.T) {
 func TestCompletionKnowsEveryFlag(t *testing.T) {
 	for _, shell := range shells {
 		script := completion(shell)
-		for _, f := range completedFlags() {
+		for _, f := range append(completedFlags(), completedSupervise()...) {
 			if !strings.Contains(script, f.Name) {
 				t.Errorf("%s: no %s", shell, f.Name)
 			}

@@ -55,6 +55,9 @@ func (c *command) jobFlags() []group {
 
 	hosts := newGroup("Hosts, and what is between them")
 	hosts.flags.IntVar(&o.VirtualHosts, "virtual-hosts", 1, "let this machine play `K` hosts that share no memory")
+	hosts.flags.StringVar(&o.Listen, "listen", "", "wait at `ADDR`, host:port, for hosts that join (golaunch supervise)")
+	hosts.flags.IntVar(&o.Hosts, "hosts", 0, "wait for `K` of them, then start the ranks")
+	keyFlags(hosts.flags, &o.Key)
 	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp"}, value: "auto"},
 		"transport", "how ranks reach each other; auto: shared memory within a host,\nTCP between hosts")
 	hosts.flags.StringVar(&o.Interface, "interface", "", "use the network interface `NAME` only")

@@ -9,11 +9,12 @@ import (
 	"github.com/golaunch/golaunch/launcher"
 )
 
-const intro = `golaunch starts the ranks of a parallel program on this machine.
+const intro = `golaunch starts the ranks of a parallel program, on this machine or on several.
 
 Usage:
   golaunch [flags] PROGRAM [ARGS]
   golaunch [flags] PROGRAM [ARGS] : [-n N] [-x ...] [--wdir DIR] PROGRAM [ARGS] : ...
+  golaunch supervise --join ADDR ...      a host of a job (golaunch supervise --help)
 
 PROGRAM is a binary, found as a shell would find it, or the directory of a Go
 package (./apps/heat), which is built first.
@@ -26,6 +27,7 @@ Examples:
   golaunch -n 1 ./server : -n 7 ./client      ranks 0 and 1-7 run different programs
   golaunch -n 4 --timeout 10m --json ./prog   stop after ten minutes; a report for scripts
   golaunch -n 4 --on-failure continue ./prog  the other ranks go on when one fails
+  golaunch -n 4 --virtual-hosts 2 ./prog      as on two hosts: TCP between ranks 0-1 and 2-3
 `
 
 const outro = `
@@ -46,10 +48,17 @@ func helpText() string {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, g := range new(command).groups(&launcher.Segment{}) {
-		b.WriteString("\n" + g.title + ":\n")
-		g.flags.VisitAll(func(f *pflag.Flag) { b.WriteString(flagHelp(f)) })
+		b.WriteString(g.help())
 	}
 	b.WriteString(outro)
+	return b.String()
+}
+
+// help explains the flags of a group.
+func (g group) help() string {
+	var b strings.Builder
+	b.WriteString("\n" + g.title + ":\n")
+	g.flags.VisitAll(func(f *pflag.Flag) { b.WriteString(flagHelp(f)) })
 	return b.String()
 }
 
@@ -68,9 +77,12 @@ func flagHelp(f *pflag.Flag) string {
 	case value != "":
 		left += "[=" + value + "]"
 	}
-	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" {
+	if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && !none(f) {
 		text += " (default " + f.DefValue + ")"
 	}
 	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", helpColumn))
 	return fmt.Sprintf("%-*s%s\n", helpColumn, left, text)
 }
+
+// none reports whether a flag's default stands for nothing.
+func none(f *pflag.Flag) bool { return f.DefValue == "0" && f.Name != "stdin" || f.DefValue == "-1" }

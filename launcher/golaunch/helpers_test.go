@@ -47,7 +47,10 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *running {
 		t.Fatal(err)
 	}
 	r.pipe = out
-	r.stdout, r.cmd.Stderr = bufio.NewReader(out), &r.stderr
+	r.stdout = bufio.NewReader(out)
+	if cmd.Stderr == nil {
+		cmd.Stderr = &r.stderr
+	}
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

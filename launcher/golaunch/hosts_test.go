@@ -81,6 +81,19 @@ func watch() error {
 	return s.Leave()
 }
 
+// tell says in the file named by FIFO why rank 1 failed, and stays.
+func tell() error {
+	s, mem := joinMemory()
+	fmt.Println("telling")
+	await(mem, s.Rank(), func() bool { return mem.Failure(1) != nil })
+	fifo, err := os.OpenFile(os.Getenv("FIFO"), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(fifo, mem.Failure(1))
+	select {}
+}
+
 func sortedLines(text string) []string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	slices.Sort(lines)

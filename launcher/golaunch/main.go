@@ -1,5 +1,5 @@
-// Command golaunch starts the ranks of a job on this machine and sees them
-// through. `golaunch --help` and docs/launching.md are its manual; the work is done
+// Command golaunch starts the ranks of a job on this machine, or on hosts where
+// `golaunch supervise` runs, and sees them through. `golaunch --help` and docs/launching.md are its manual; the work is done
 // by package launcher, and this package is its flags.
 package main
 
@@ -19,6 +19,9 @@ func main() {
 
 // run does what the command line says and returns the exit code.
 func run(args []string) int {
+	if len(args) > 0 && args[0] == "supervise" {
+		return supervise(args[1:])
+	}
 	c, err := parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)

@@ -20,12 +20,18 @@ const deadline = 20 * time.Second
 // subreaper of the kill test.
 const envRole = "GOLAUNCH_TEST_ROLE"
 
+// envVersion makes golaunch another version.
+const envVersion = "GOLAUNCH_TEST_VERSION"
+
 func TestMain(m *testing.M) {
 	role := os.Getenv(envRole)
 	switch {
 	case role == "":
 		os.Exit(m.Run())
 	case role == "golaunch" || os.Args[0] == launcher.SupervisorName:
+		if other := os.Getenv(envVersion); other != "" {
+			boot.Version = other
+		}
 		main()
 	case role == "killcheck":
 		killCheck()
@@ -60,6 +66,7 @@ var roles = map[string]func() error{
 	"panic": panics,
 	"meet":  meet,
 	"watch": watch,
+	"tell":  tell,
 	"twice": func() error {
 		join()
 		_, err := boot.Connect(context.Background())

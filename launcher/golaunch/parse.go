@@ -66,10 +66,7 @@ func (c *command) explain(err error, args []string, segment int) error {
 	if !errors.As(err, &unknown) {
 		return explainValue(err, args)
 	}
-	given := "--" + unknown.GetSpecifiedName()
-	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
-		given = "-" + letters
-	}
+	given := givenFlag(unknown)
 	name := strings.TrimLeft(given, "-")
 	if segment > 0 && all.Lookup(name) != nil {
 		return fmt.Errorf("%s is for the whole job: it goes before the first program", given)
@@ -78,6 +75,14 @@ func (c *command) explain(err error, args []string, segment int) error {
 		return fmt.Errorf("unknown flag %s; did you mean %s?", given, better)
 	}
 	return fmt.Errorf("unknown flag %s (golaunch --help lists them)", given)
+}
+
+// givenFlag is an unknown flag as it was typed.
+func givenFlag(unknown *pflag.NotExistError) string {
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		return "-" + letters
+	}
+	return "--" + unknown.GetSpecifiedName()
 }
 
 // explainValue knows mistakes that other launchers' users make.

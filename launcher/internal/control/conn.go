@@ -18,13 +18,17 @@ type Conn struct {
 	queue   []byte    // frames to be written
 	writing bool      // the writer is in a Write
 	err     error     // why nothing can be sent any more
+
+	watch
 }
 
 // NewConn returns a Conn over stream, which it takes over. The caller must Close
 // it.
 func NewConn(stream io.ReadWriteCloser) *Conn {
-	c := &Conn{stream: stream, in: bufio.NewReaderSize(stream, Window)}
+	c := &Conn{stream: stream}
+	c.in = bufio.NewReaderSize(hearing{c}, Window)
 	c.changed.L = &c.mu
+	c.broken = make(chan struct{})
 	go c.write()
 	return c
 }
@@ -62,6 +66,7 @@ func (c *Conn) fail(err error) {
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
+		close(c.broken)
 	}
 	c.queue = nil
 	c.changed.Broadcast()
@@ -100,8 +105,20 @@ func (c *Conn) next(spare []byte) []byte {
 }
 
 // Receive waits for the next message. io.EOF: the other side has closed the
-// stream between two frames.
+// stream between two frames. *SilentError: Watch has given it up.
 func (c *Conn) Receive() (Message, error) {
+	for {
+		m, err := c.receive()
+		if err != nil {
+			return nil, c.reason(err)
+		}
+		if _, is := m.(*Beat); !is {
+			return m, nil
+		}
+	}
+}
+
+func (c *Conn) receive() (Message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
 		return nil, err

@@ -28,6 +28,11 @@
 //
 // Whoever sees the stream end before Done kills all descendants it has.
 //
+// Over a network (launcher/internal/join) the supervisor's Hello is followed by
+// Offer, and the front answers with Keep, from which on both Watch, or Refused.
+// Hello and Refused stay as they are for ever, and so do their kinds, so that
+// programs of different versions can refuse each other by name.
+//
 // # Flow control
 //
 // Send never blocks: what it queues is bounded by credit. A stream of a rank may
@@ -36,7 +41,7 @@
 // else is a few small messages a rank. A terminal that has stopped therefore
 // never holds up the news of a failed rank.
 //
-// Goroutine safety: Send, Flush and Close may be called from any goroutine,
+// Goroutine safety: Send, Flush, Pause, Resume and Close may be called from any goroutine,
 // Receive from one at a time. A Conn has one mutex, held over no system call.
 package control
 

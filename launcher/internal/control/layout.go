@@ -28,6 +28,10 @@ const (
 	kindAddress
 	kindFate
 	kindReport
+	kindOffer
+	kindKeep
+	kindRefused
+	kindBeat
 )
 
 // makers returns an empty message, by kind.
@@ -58,6 +62,10 @@ var makers = [...]func() Message{
 	kindAddress:     func() Message { return new(Address) },
 	kindFate:        func() Message { return new(Fate) },
 	kindReport:      func() Message { return new(Report) },
+	kindOffer:       func() Message { return new(Offer) },
+	kindKeep:        func() Message { return new(Keep) },
+	kindRefused:     func() Message { return new(Refused) },
+	kindBeat:        func() Message { return new(Beat) },
 }
 
 func (*Hello) kind() uint8       { return kindHello }
@@ -86,6 +94,10 @@ func (*Done) kind() uint8        { return kindDone }
 func (*Address) kind() uint8     { return kindAddress }
 func (*Fate) kind() uint8        { return kindFate }
 func (*Report) kind() uint8      { return kindReport }
+func (*Offer) kind() uint8       { return kindOffer }
+func (*Keep) kind() uint8        { return kindKeep }
+func (*Refused) kind() uint8     { return kindRefused }
+func (*Beat) kind() uint8        { return kindBeat }
 
 func (m *Hello) fields(c *coder) {
 	c.number(&m.Protocol)
@@ -248,3 +260,11 @@ func (m *Report) fields(c *coder) {
 	c.number(&m.Rank)
 	c.bytes(&m.Figures)
 }
+
+func (m *Offer) fields(c *coder) { c.number(&m.Slots) }
+
+func (m *Keep) fields(c *coder) { c.long(&m.Timeout) }
+
+func (m *Refused) fields(c *coder) { c.text(&m.Text) }
+
+func (m *Beat) fields(*coder) {}

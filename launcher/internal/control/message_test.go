@@ -40,6 +40,10 @@ func samples() []Message {
 		&Address{Rank: 2, Address: []byte("there")},
 		&Fate{Rank: 2, State: 4, Code: -9},
 		&Report{Rank: 2, Figures: []byte("{}")},
+		&Offer{Slots: 4},
+		&Keep{Timeout: 1},
+		&Refused{Text: "no"},
+		&Beat{},
 	}
 }
 

@@ -3,6 +3,7 @@ package proc
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -274,7 +275,10 @@ func testBystander() error {
 	if n := c.scan(c.isBystander, func(int) {}); n != 0 {
 		return fmt.Errorf("%d descendants left", n)
 	}
-	for pid := range c.bystanders {
+	c.mu.Lock()
+	bystanders := maps.Clone(c.bystanders)
+	c.mu.Unlock()
+	for pid := range bystanders {
 		if err := syscall.Kill(pid, 0); err != nil {
 			return fmt.Errorf("the bystander: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ type supervisor struct {
 	front    *control.Conn
 	children *proc.Children
 	host     string
+	joined   *joined // nil: the front started this process
 
 	mu       sync.Mutex
 	memory   *job.Memory
@@ -35,11 +37,12 @@ type supervisor struct {
 	carrying sync.WaitGroup // the outputs that have not ended
 
 	builds   int           // started so far; used by obey only
+	leaving  atomic.Bool   // Done is being said: the front closes the stream as soon as it has it
 	finished chan struct{} // closed when Done has been said
 }
 
-// Run is the whole life of a supervisor process, whose front is at the other end
-// of stream. It returns the process's exit code.
+// Run is the whole life of a supervisor process that the front has started and is
+// at the other end of stream. It returns the process's exit code.
 func Run(stream io.ReadWriteCloser) int {
 	standApart()
 	children, err := proc.New()
@@ -47,17 +50,24 @@ func Run(stream io.ReadWriteCloser) int {
 		fmt.Fprintln(os.Stderr, "golaunch: supervisor:", err)
 		return 1
 	}
+	return newSupervisor(stream, children, hostname(), nil).serve()
+}
+
+func hostname() string {
 	host, err := os.Hostname()
 	if err != nil {
-		host = "localhost"
+		return "localhost"
 	}
+	return host
+}
+
+func newSupervisor(stream io.ReadWriteCloser, children *proc.Children, host string, j *joined) *supervisor {
 	front := control.NewConn(stream)
-	s := &supervisor{
-		front: front, children: children, host: host, ranks: map[int]*rank{},
+	return &supervisor{
+		front: front, children: children, host: host, joined: j, ranks: map[int]*rank{},
 		segments: newSegments(), input: newInput(front), outputs: map[outputID]*output{},
 		finished: make(chan struct{}),
 	}
-	return s.serve()
 }
 
 // standApart keeps signals away that are meant for the front, which forwards them:
@@ -76,11 +86,24 @@ func standApart() {
 // serve does what the front says until it says Finish or is gone.
 func (s *supervisor) serve() int {
 	s.front.Send(&control.Hello{Protocol: control.Protocol, Version: boot.Version, Host: s.host, PID: os.Getpid()})
+	if s.joined != nil {
+		s.front.Send(&control.Offer{Slots: s.joined.Slots})
+	}
 	gone := make(chan error, 1)
 	go func() { gone <- s.obey() }()
 	select {
 	case err := <-gone:
+		switch {
+		case s.leaving.Load():
+			<-s.finished
+			return 0
+		case s.joined != nil:
+			return s.cutOff(err)
+		}
 		return s.abandoned(err)
+	case <-s.joined.dismissed():
+		s.front.Close() // the host is lost: how its ranks end says nothing
+		return s.abandoned(io.EOF)
 	case <-s.finished:
 		return 0
 	}
@@ -95,6 +118,10 @@ func (s *supervisor) obey() error {
 		}
 		switch m := m.(type) {
 		case *control.Hello: // the front compares, and closes
+		case *control.Keep, *control.Refused:
+			if err := s.joined.answered(m, s.front); err != nil {
+				return err
+			}
 		case *control.Build:
 			go s.build(m, s.builds)
 			s.builds++
@@ -141,6 +168,7 @@ func (s *supervisor) finish(linger time.Duration) {
 	}
 	s.drain()
 	s.removeScratch()
+	s.leaving.Store(true)
 	s.front.Send(&control.Done{Killed: killed})
 	s.front.Flush()
 	close(s.finished)
@@ -158,6 +186,12 @@ func (s *supervisor) removeScratch() {
 func (s *supervisor) signal(sig syscall.Signal, spareLeft bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch sig {
+	case syscall.SIGTSTP: // the front stops, too
+		s.front.Pause()
+	case syscall.SIGCONT:
+		s.front.Resume()
+	}
 	for _, r := range s.ranks {
 		if r.pid != 0 && !(spareLeft && r.left) {
 			s.children.SignalGroup(r.pid, sig)

@@ -1,0 +1,158 @@
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/join"
+	"github.com/golaunch/golaunch/launcher/internal/proc"
+	"github.com/golaunch/golaunch/runtime/job"
+)
+
+// JoinOptions say which job a supervisor joins over a network.
+type JoinOptions struct {
+	Address string // of the front, host:port
+	Key     []byte
+	Host    string        // what this host is called; "": what it calls itself
+	Slots   int           // how many ranks it takes; 0: any number
+	Wait    time.Duration // for the front to listen
+}
+
+// graceAlone is how long ranks live after the front was lost: they have been told
+// that everybody elsewhere has failed, and may save what they have.
+const graceAlone = 2 * time.Second
+
+// unacknowledged is how long the front may leave something unacknowledged before
+// the kernel gives the connection up, until the front says what its user wants.
+const unacknowledged = 10 * time.Second
+
+// joined is what is different when the front is elsewhere.
+type joined struct {
+	JoinOptions
+	guardian chan struct{} // closed when the process that started this one is gone, or wants the end
+}
+
+// RunJoined is the whole life of a supervisor process that joins a job over a
+// network. The process that started it is at the other end of guardian; it has
+// written the options there (WriteOptions), and when it closes its end, the
+// supervisor ends, and everything below it. It returns the process's exit code.
+func RunJoined(guardian io.Reader) int {
+	standApart()
+	code, err := runJoined(guardian)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "golaunch: supervise:", err)
+	}
+	return code
+}
+
+// WriteOptions writes o for RunJoined.
+func WriteOptions(w io.Writer, o JoinOptions) error { return json.NewEncoder(w).Encode(o) }
+
+func runJoined(guardian io.Reader) (int, error) {
+	j := &joined{guardian: make(chan struct{})}
+	if err := json.NewDecoder(guardian).Decode(&j.JoinOptions); err != nil {
+		return 1, fmt.Errorf("what to join was not said: %w", err)
+	}
+	go func() {
+		io.Copy(io.Discard, guardian)
+		close(j.guardian)
+	}()
+	children, err := proc.New()
+	if err != nil {
+		return 1, err
+	}
+	stream, err := j.dial()
+	if err != nil {
+		return 1, fmt.Errorf("joining the job at %s: %w", j.Address, err)
+	}
+	name := j.Host
+	if name == "" {
+		name = hostname()
+	}
+	return newSupervisor(stream, children, name, j).serve(), nil
+}
+
+func (j *joined) dial() (io.ReadWriteCloser, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), j.Wait)
+	defer cancel()
+	go func() {
+		select {
+		case <-j.guardian:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return join.Dial(ctx, j.Address, j.Key, unacknowledged)
+}
+
+// dismissed is closed when this supervisor is to end; nil, which never is, when it
+// has no guardian.
+func (j *joined) dismissed() <-chan struct{} {
+	if j == nil {
+		return nil
+	}
+	return j.guardian
+}
+
+// A refusedError is the front's reason.
+type refusedError struct{ text string }
+
+func (e refusedError) Error() string { return e.text }
+
+// answered follows the front's answer to the offer.
+func (j *joined) answered(m control.Message, front *control.Conn) error {
+	switch m := m.(type) {
+	case *control.Refused:
+		return refusedError{m.Text}
+	case *control.Keep:
+		if j == nil || m.Timeout <= 0 {
+			return fmt.Errorf("the front sent %T%+v", m, *m)
+		}
+		front.Watch(time.Duration(m.Timeout))
+	}
+	return nil
+}
+
+// cutOff follows the loss of the front. Nobody can tell any more what becomes of
+// the ranks elsewhere: they count as lost, those here get a moment to act on that,
+// and then they are killed.
+func (s *supervisor) cutOff(err error) int {
+	s.front.Close()
+	var refused refusedError
+	switch {
+	case errors.As(err, &refused):
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s refuses this host: %s\n", s.joined.Address, refused.text)
+	case err == io.EOF:
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is gone\n", s.joined.Address)
+	default:
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is lost: %v\n", s.joined.Address, err)
+	}
+	s.loseOthers()
+	over := make(chan struct{})
+	go func() { s.children.Wait(graceAlone); close(over) }()
+	select {
+	case <-over:
+	case <-s.joined.dismissed():
+	}
+	return s.abandoned(io.EOF)
+}
+
+// loseOthers marks every rank elsewhere as lost with its host.
+func (s *supervisor) loseOthers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memory == nil {
+		return
+	}
+	for rank := range s.size {
+		if state, _ := s.memory.State(rank); s.ranks[rank] == nil && !state.Over() {
+			s.memory.Report(rank, job.Failed, job.CodeHostLost)
+		}
+	}
+}
