@@ -63,6 +63,7 @@ var floors = map[string][]string{
 	"launcher/internal/join":       {},
 	"launcher/internal/lifecycle":  {},
 	"launcher/internal/lines":      {},
+	"launcher/internal/netns":      {},
 	"launcher/internal/proc":       {},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
 	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
@@ -101,7 +102,7 @@ var testFloors = map[string][]string{
 	"launcher/golaunch": {"launcher/boot", "runtime/job"},
 
 	"runtime/world/router":   {"transport/shm"},
-	"runtime/world/messages": {"transport/shm"},
+	"runtime/world/messages": {"transport/shm", "transport/tcp"},
 }
 
 // appFloor is what programs under apps/ may use, beside rooms of apps/ itself.

@@ -63,8 +63,8 @@ func (h *Host) addDecoys(i int, o Options) error {
 	return errors.Join(h.space.plug(docker, 0, same...), h.space.plug(swallows, unix.IFF_NOARP, near...))
 }
 
-// Do runs f in the host's network. What f starts goroutines for happens
-// elsewhere: net.Listen works, net.Dial does not.
+// Do runs f in the host's network: sockets that f makes on its own goroutine
+// belong to the host for good.
 func (h *Host) Do(f func() error) error { return h.space.do(f) }
 
 // Start starts a command on the host. It is killed when the network is closed.

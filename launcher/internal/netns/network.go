@@ -146,8 +146,7 @@ func numbered(subnet string, i int) netip.Prefix {
 
 // close ends the network. Its error names what was left in it.
 func (n *Network) close() error {
-	left := n.processes()
-	err := kill(left)
+	left, err := n.kill()
 	if len(left) > 0 {
 		err = errors.Join(fmt.Errorf("left behind, and killed: %v", left), err)
 	}

@@ -2,7 +2,6 @@ package netns
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,17 +67,35 @@ func awaitEnd(p Process, wait time.Duration) {
 		return // it has ended
 	}
 	defer unix.Close(fd)
-	unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
+	ended := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for deadline := time.Now().Add(wait); ; {
+		left := max(0, time.Until(deadline).Milliseconds()+1)
+		if _, err := unix.Poll(ended, int(left)); err != unix.EINTR {
+			return
+		}
+	}
 }
 
-// kill kills processes and waits for their end.
-func kill(all []Process) error {
-	var err error
-	for _, p := range all {
-		if e := unix.Kill(p.PID, unix.SIGKILL); e != nil && e != unix.ESRCH {
-			err = errors.Join(err, fmt.Errorf("killing %v: %w", p, e))
+// killWait is how long killed processes may take to end, and to make new ones.
+const killWait = 5 * time.Second
+
+// kill kills every process on the network until there is none, and returns those
+// that it found.
+func (n *Network) kill() (found []Process, err error) {
+	for deadline := time.Now().Add(killWait); ; {
+		left := n.processes()
+		if len(left) == 0 {
+			return found, nil
 		}
-		awaitEnd(p, time.Second)
+		if time.Now().After(deadline) {
+			return found, fmt.Errorf("still there after %v of killing: %v", killWait, left)
+		}
+		for _, p := range left {
+			if !slices.Contains(found, p) {
+				found = append(found, p)
+			}
+			unix.Kill(p.PID, unix.SIGKILL)
+		}
+		awaitEnd(left[0], time.Second)
 	}
-	return err
 }
