@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -210,8 +211,18 @@ func (p *peer) use(conn net.Conn) {
 }
 
 // take makes the connection's socket the endpoint's own: the standard library's
-// poller does not know it.
+// poller does not know it, except with Encrypt. Called by a goroutine of the
+// endpoint.
 func (p *peer) take(conn net.Conn) error {
+	p.tx.mu.Lock()
+	defer p.tx.mu.Unlock()
+	if p.e.closed.Load() {
+		_ = conn.Close()
+		return transport.ErrClosed
+	}
+	if secure, ok := conn.(*tls.Conn); ok {
+		return p.takeEncrypted(secure)
+	}
 	fd, err := detach(conn)
 	if err != nil {
 		return err
@@ -219,12 +230,6 @@ func (p *peer) take(conn net.Conn) error {
 	if err := setOptions(fd, p.e.timeout); err != nil {
 		_ = unix.Close(fd)
 		return err
-	}
-	p.tx.mu.Lock()
-	defer p.tx.mu.Unlock()
-	if p.e.closed.Load() {
-		_ = unix.Close(fd)
-		return transport.ErrClosed
 	}
 	p.fd = fd
 	if err := p.e.watcher.add(p); err != nil {

@@ -39,7 +39,8 @@ type endpoint struct {
 	waiters     waiters
 	blocked     atomic.Int64 // calls in Config.Wait
 
-	poll poller // guarded by poll.mu
+	poll    poller     // guarded by poll.mu
+	telling sync.Mutex // held while Progress is called: by one goroutine at a time
 
 	mu sync.Mutex // guards how far connections have been made
 }

@@ -59,24 +59,36 @@ func (p *peer) sayAck() {
 // an Ack.
 func (p *peer) putPiece() bool {
 	s := &p.tx
-	b := s.room(p, 0)
+	n := min(len((*s.larges.front()).src), p.e.pieceBytes)
+	inline := 0
+	if p.secure != nil {
+		inline = n
+	}
+	b := s.room(p, inline)
 	if b == nil {
 		return false
 	}
 	l := s.larges.pop()
-	n := min(len(l.src), p.e.pieceBytes)
 	h := wire.Header{Kind: wire.Put, Length: uint32(n), Token: l.token, Key: l.dst.Key, Offset: l.dst.Offset}
 	if n == len(l.src) {
 		h.Flags = wire.WantAck
 	}
-	s.frame(p, b, &h, 0)
-	s.big, s.bigOf = l.src[:n], l
+	copy(s.frame(p, b, &h, inline), l.src)
+	if inline == 0 {
+		s.big, s.bigOf = l.src[:n], l
+	}
 	l.src = l.src[n:]
 	l.dst.Offset += int64(n)
 	if len(l.src) > 0 {
 		s.larges.push(l)
-	} else if l.token&connToken == 0 {
+		return true
+	}
+	if l.token&connToken == 0 {
 		s.promise(s.seq, int32(l.token), 0)
+	}
+	if inline > 0 {
+		l.done = true
+		p.changed()
 	}
 	return true
 }
@@ -87,7 +99,7 @@ func (p *peer) answer() bool {
 	s := &p.tx
 	r := *s.replies.front()
 	inline := 0
-	if r.n <= inlineBytes {
+	if int(r.n) <= p.e.inlineBytes {
 		inline = int(r.n)
 	}
 	b := s.room(p, inline)

@@ -47,7 +47,7 @@ func (p *peer) goodbye() {
 	}
 	s.replies = ring[reply]{}
 	s.requests.fail(p, transport.ErrClosed)
-	if p.fd >= 0 {
+	if p.connected() {
 		if b := s.room(p, 0); b != nil {
 			s.frame(p, b, &wire.Header{Kind: wire.Goodbye}, 0)
 		}
@@ -58,6 +58,12 @@ func (p *peer) goodbye() {
 
 // linger waits until everything has left, and closes the socket.
 func (p *peer) linger(deadline time.Time) {
+	p.tx.mu.Lock()
+	secure := p.secure
+	p.tx.mu.Unlock()
+	if secure != nil {
+		secure.finish(deadline)
+	}
 	p.rx.mu.Lock()
 	defer p.rx.mu.Unlock()
 	p.tx.mu.Lock()

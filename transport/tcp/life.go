@@ -25,7 +25,7 @@ const ticksToLive = 4
 func (p *peer) tick() {
 	bytes := p.rx.bytes.Load()
 	p.tx.mu.Lock()
-	waits := p.fd >= 0 && p.owes()
+	waits := p.connected() && p.owes()
 	switch {
 	case !waits || bytes != p.life.bytes:
 		p.life.bytes, p.life.quiet = bytes, 0

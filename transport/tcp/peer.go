@@ -20,9 +20,12 @@ type peer struct {
 	rank int
 	self bool // there is no connection: it is this rank
 
-	link  link // guarded by endpoint.mu: how far the connection has been made
-	fd    int  // the socket; set before link.state is connected, closed with rx.mu, tx.mu and watch held
-	watch watch
+	link link // guarded by endpoint.mu: how far the connection has been made
+	// The connection, once there is one: a socket, or with Encrypt what wraps it. Both
+	// are set with tx.mu and taken away with rx.mu and tx.mu held.
+	fd     int // -1: none
+	secure *encrypted
+	watch  watch
 
 	rx receiver
 	tx sender
@@ -72,8 +75,15 @@ func (p *peer) fail(err error) {
 	p.changed()
 }
 
+// connected tells whether there is a connection. Called with tx.mu held.
+func (p *peer) connected() bool { return p.fd >= 0 || p.secure != nil }
+
 // closeSocket gives the descriptor back. Called with rx.mu and tx.mu held.
 func (p *peer) closeSocket() {
+	if p.secure != nil {
+		p.secure.drop()
+		p.secure = nil
+	}
 	if p.fd < 0 {
 		return
 	}

@@ -126,13 +126,16 @@ func (e *endpoint) ringIfAny() {
 
 func (e *endpoint) ring() { e.cfg.Ring(e.cfg.Rank) }
 
-// tell announces what the endpoint's goroutine has left for Poll. No lock is held.
+// tell announces what a goroutine of the endpoint has left for Poll. No lock is
+// held.
 func (e *endpoint) tell() {
 	if e.arrivals.queued.Load() == 0 {
 		return
 	}
 	e.ring()
 	if e.cfg.Progress != nil {
+		e.telling.Lock()
+		defer e.telling.Unlock()
 		e.cfg.Progress()
 	}
 }

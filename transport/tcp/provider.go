@@ -59,7 +59,12 @@ func (p Provider) open(cfg transport.Config) (*endpoint, error) {
 	if p.pieceBytes == 0 {
 		p.pieceBytes = wire.MaxPiece
 	}
+	inline := inlineBytes
+	if p.Encrypt {
+		p.pieceBytes, inline = min(p.pieceBytes, encryptedPiece), encryptedPiece
+	}
 	e := newEndpoint(cfg, p)
+	e.inlineBytes = min(inline, p.pieceBytes)
 	if err := e.listen(p); err != nil {
 		return nil, err
 	}
@@ -76,7 +81,7 @@ func (p Provider) open(cfg transport.Config) (*endpoint, error) {
 }
 
 func newEndpoint(cfg transport.Config, p Provider) *endpoint {
-	e := &endpoint{cfg: cfg, timeout: p.Timeout, encrypt: p.Encrypt, pieceBytes: p.pieceBytes, inlineBytes: min(inlineBytes, p.pieceBytes)}
+	e := &endpoint{cfg: cfg, timeout: p.Timeout, encrypt: p.Encrypt, pieceBytes: p.pieceBytes}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.me = handshake.Identity{
 		Secret: p.Secret, Job: p.Job, Version: p.Version, Rank: cfg.Rank, Size: cfg.Size,

@@ -136,6 +136,10 @@ func (s *sender) ask() {
 // with mu held.
 func (p *peer) pump() {
 	s := &p.tx
+	if p.secure != nil {
+		p.secure.wake()
+		return
+	}
 	if s.blocked.Load() || s.broken != nil || p.fd < 0 {
 		return
 	}
@@ -235,12 +239,15 @@ func (p *peer) breakOff(err error) {
 	p.e.watcher.wantWrite(p)
 }
 
+// releaseBuffers gives the buffers back. One that is being written without the
+// lock is left to the collector.
 func (p *peer) releaseBuffers() {
-	for _, b := range []*buffer{&p.tx.out, &p.tx.next} {
-		if b.b != nil {
+	writing := p.secure != nil && p.secure.writing
+	for _, b := range [...]*buffer{&p.tx.out, &p.tx.next} {
+		if b.b != nil && !writing {
 			p.e.sendBuffers.put(b.b)
-			*b = buffer{}
 		}
+		*b = buffer{}
 	}
 }
 

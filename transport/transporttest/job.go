@@ -15,13 +15,16 @@ import (
 type Job struct {
 	ranks  []jobRank
 	memory func(n int) []byte
-	events bell // rings when a rank begins to wait
+	why    string // not "": why a steady state may allocate
+	events bell   // rings when a rank begins to wait
 }
 
 type jobRank struct {
 	bell    bell
 	waiting atomic.Int64
 	failed  atomic.Bool
+	// progress is called by Config.Progress, if it is set.
+	progress atomic.Pointer[func()]
 
 	mu       sync.Mutex
 	segments map[uint64][]byte
@@ -68,6 +71,11 @@ func (j *Job) Config(rank int) transport.Config {
 		Ring:    func(r int) { j.ranks[r].bell.ring() },
 		Wait: func(ctx context.Context, peer int, ready func() bool) error {
 			return j.wait(ctx, rank, peer, ready)
+		},
+		Progress: func() {
+			if f := j.ranks[rank].progress.Load(); f != nil {
+				(*f)()
+			}
 		},
 	}
 }

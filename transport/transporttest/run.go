@@ -38,7 +38,7 @@ type check struct {
 // does that.
 func Run(t *testing.T, newWorld func(t testing.TB, size int) *World) {
 	checks := slices.Concat(transferChecks, boundsChecks, keyChecks, atomicChecks, messageChecks, creditChecks,
-		completionChecks, closeChecks, failureChecks, concurrencyChecks, programChecks)
+		completionChecks, restChecks, closeChecks, failureChecks, concurrencyChecks, programChecks)
 	for _, c := range checks {
 		t.Run(c.rule, func(t *testing.T) { c.run(t, newNodes(t, newWorld, c.size)) })
 	}
