@@ -139,8 +139,10 @@ func TestOneDialIsOneConnection(t *testing.T) {
 	// Both have proved everything before the race looks at either.
 	ready := make(chan struct{}, 2)
 	gate := make(chan struct{})
+	all := make(chan net.Conn, 2)
 	call := func(ctx context.Context, to netip.AddrPort) (proved, error) {
 		p, err := c.call(ctx, to)
+		all <- p.Conn
 		if ready <- struct{}{}; len(ready) == 2 {
 			close(gate)
 		}
@@ -154,8 +156,35 @@ func TestOneDialIsOneConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	for range 2 {
+		other := <-all
+		if _, err := other.Write(nil); other != conn && !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the connection that is not used is left open: %v", err)
+		}
+	}
 	arrivals := accepting(l)
 	await(t, arrivals)
+	nobody(t, l, arrivals)
+}
+
+// What a dialer confirms it must prove too.
+func TestAWrongConfirmationDoesNotComeOut(t *testing.T) {
+	l := open(t, identity(2))
+	arrivals := accepting(l)
+	c, err := newCaller(identity(1), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.call(limited(t), l.Addrs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.confirmation[len(p.confirmation)-1]++
+	if err := p.confirm(); err != nil {
+		t.Fatal(err)
+	}
+	expectClosed(t, p)
 	nobody(t, l, arrivals)
 }
 

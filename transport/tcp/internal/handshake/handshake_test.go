@@ -135,8 +135,10 @@ func TestConnectionsCarryDataBothWays(t *testing.T) {
 	})
 }
 
-func expectBytes(t *testing.T, r io.Reader, want string) {
+func expectBytes(t *testing.T, r net.Conn, want string) {
 	t.Helper()
+	impatient := time.AfterFunc(patience, func() { r.Close() }) // not a deadline: one is looked for
+	defer impatient.Stop()
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(r, got); err != nil || string(got) != want {
 		t.Errorf("%q arrives as %q, %v", want, got, err)
@@ -190,6 +192,31 @@ func TestMuchDataPasses(t *testing.T) {
 			if _, err := io.CopyN(io.Discard, way[1], 10*readBudget); err != nil {
 				t.Error(err)
 			}
+			if err := <-written; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// The handshake's deadline does not stay with the connection.
+func TestConnectionsHaveNoDeadline(t *testing.T) {
+	both(t, func(t *testing.T, encrypt bool) {
+		const timeout = 50 * time.Millisecond
+		me := as(2, encrypt)
+		me.Timeout = timeout
+		l := open(t, me)
+		arrivals := accepting(l)
+		me.Rank = 1
+		near := connected(t, l.Addrs(), me, 2)
+		far := await(t, arrivals).conn
+		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			written := make(chan error, 1)
+			time.AfterFunc(2*timeout, func() {
+				_, err := way[0].Write([]byte("late"))
+				written <- err
+			})
+			expectBytes(t, way[1], "late")
 			if err := <-written; err != nil {
 				t.Error(err)
 			}

@@ -25,7 +25,7 @@ func stranger(t *testing.T, l *Listener) net.Conn {
 	return conn
 }
 
-func hasty(rank int, encrypt bool, timeout time.Duration) Identity {
+func limitedTo(rank int, encrypt bool, timeout time.Duration) Identity {
 	id := as(rank, encrypt)
 	id.Timeout = timeout
 	return id
@@ -60,7 +60,7 @@ func TestStrangers(t *testing.T) {
 				return err
 			},
 		} {
-			l := open(t, hasty(2, encrypt, 50*time.Millisecond))
+			l := open(t, limitedTo(2, encrypt, 50*time.Millisecond))
 			arrivals := accepting(l)
 			conn := stranger(t, l)
 			if err := act(conn); err != nil {
@@ -80,7 +80,7 @@ func TestStrangers(t *testing.T) {
 
 // A stranger that talks TLS without end is cut off by the budget, not by time.
 func TestTLSThatSaysTooMuch(t *testing.T) {
-	l := open(t, hasty(2, true, time.Hour))
+	l := open(t, limitedTo(2, true, time.Hour))
 	conn := stranger(t, l)
 	record := append([]byte("\x16\x03\x01\x40\x00\x01\x00\xff\xff"), make([]byte, 1<<14-4)...)
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
@@ -207,7 +207,7 @@ func TestARankIsNotReflectedToItself(t *testing.T) {
 
 // However many come, only so many are held, and the oldest goes first.
 func TestRoomForStrangersIsLimited(t *testing.T) {
-	l := open(t, identity(2))
+	l := open(t, limitedTo(2, false, time.Hour))
 	var all []net.Conn
 	for range maxPending + 50 {
 		all = append(all, stranger(t, l))
@@ -246,7 +246,7 @@ func liars(t *testing.T, l *Listener, n int) []net.Conn {
 
 // Those that have come less far go first, but not below their share.
 func TestWhoIsDropped(t *testing.T) {
-	l := open(t, identity(2))
+	l := open(t, limitedTo(2, false, time.Hour))
 	first := stranger(t, l)
 	liars := liars(t, l, maxPending+9)
 	for _, liar := range liars[:10] {
