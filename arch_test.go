@@ -68,6 +68,7 @@ var floors = map[string][]string{
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
 	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
+	"launcher/crosshost":           {},
 
 	"runtime/memlimit":           {},
 	"runtime/copying":            {},
@@ -84,7 +85,7 @@ var floors = map[string][]string{
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
 	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot"},
-	"runtime/worldtest":          {"runtime/world"},
+	"runtime/worldtest":          {"runtime/world", "launcher/boot"},
 
 	"window/element": {},
 	"window/packet":  {"runtime/job", "runtime/group"},
@@ -98,8 +99,9 @@ var floors = map[string][]string{
 
 // testFloors is what a room's tests may import beyond that.
 var testFloors = map[string][]string{
-	"runtime/pipe":      {"runtime/job"}, // for memory that two processes share
-	"launcher/golaunch": {"launcher/boot", "runtime/job"},
+	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
+	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
+	"launcher/crosshost": {"launcher/internal/netns", "runtime/world", "window", "collectives"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},

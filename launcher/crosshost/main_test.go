@@ -1,0 +1,106 @@
+package crosshost
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// This binary is the test, and the ranks whose role stands in the environment.
+const envRole = "GOLAUNCH_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(envRole); role != "" {
+		if err := roles[role](); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(program{m})
+}
+
+// A program removes what it has built.
+type program struct{ *testing.M }
+
+func (p program) Run() int {
+	code := p.M.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	return code
+}
+
+// self is this binary, as a rank in a role.
+func self(t *testing.T, role string) []string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"-x", envRole + "=" + role, path}
+}
+
+// built is where the binaries are.
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+// The rooms whose tests run across hosts, and what else is built.
+var (
+	rooms    = []string{"runtime/worldtest"}
+	programs = []string{"launcher/golaunch"}
+)
+
+// binary returns a program, or the tests of a room ("window.test").
+func binary(t *testing.T, name string) string {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("crosshost: the go command is needed to build what runs on the hosts:", err)
+	}
+	built.Do(func() { built.err = build() })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, name)
+}
+
+func build() (err error) {
+	if built.dir, err = os.MkdirTemp("", fmt.Sprintf("golaunch-crosshost-%d-", os.Getpid())); err != nil {
+		return err
+	}
+	if err := os.Chmod(built.dir, 0o755); err != nil {
+		return err
+	}
+	if err := goCommand("build", programs); err != nil {
+		return err
+	}
+	return goCommand("test", rooms, "-c")
+}
+
+func goCommand(verb string, packages []string, flags ...string) error {
+	args := slices.Concat([]string{verb}, flags, []string{"-o", built.dir + "/"})
+	for _, p := range packages {
+		args = append(args, "./"+p)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = "../.." // the module's root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// deadline is how long a job may take, unless a test says otherwise.
+const deadline = 60 * time.Second
