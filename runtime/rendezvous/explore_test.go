@@ -26,11 +26,12 @@ type actor struct {
 type phase int8
 
 const (
-	away    phase = iota // receiver: not matched; sender: in no call
-	calling              // looks at the word
-	copying              // has claimed a piece
-	over                 // has returned to its program, which uses the buffer
-	reusing              // sender: has begun another rendezvous in the word
+	away      phase = iota // receiver: not matched; sender: in no call
+	preparing              // receiver: writes beside the word
+	calling                // looks at the word
+	copying                // has claimed a piece
+	over                   // has returned to its program, which uses the buffer
+	reusing                // sender: has begun another rendezvous in the word
 )
 
 // explorer visits every configuration once.
@@ -44,7 +45,8 @@ type explorer struct {
 
 // rules are the steps, so that the test can show that it finds wrong ones.
 type rules struct {
-	open     func(State, uint32) (State, bool)
+	match    func(State, uint32) (State, bool)
+	open     func(State) (State, bool)
 	claim    func(State, int) (State, int, bool)
 	finish   func(State, bool) State
 	withdraw func(State, int) State
@@ -54,7 +56,7 @@ type rules struct {
 }
 
 func right() rules {
-	return rules{State.Open, State.Claim, State.Finish, State.Withdraw, State.Abandon, State.Outcome, State.Released}
+	return rules{State.Match, State.Open, State.Claim, State.Finish, State.Withdraw, State.Abandon, State.Outcome, State.Released}
 }
 
 // explore returns what is wrong, or nil, and how often each outcome was seen.
@@ -97,6 +99,9 @@ func (e *explorer) check(c config) error {
 			return fmt.Errorf("complete without piece %d: %+v", piece, c)
 		}
 	}
+	if p := c.receiver.phase; p >= preparing && p <= copying && c.word.Generation() != c.generation {
+		return fmt.Errorf("the receiver uses a word that is another one's: %+v", c)
+	}
 	gone, busy := c.sender.phase >= over || c.receiver.phase >= over, c.sender.phase == copying || c.receiver.phase == copying
 	if gone && busy {
 		return fmt.Errorf("a buffer is used after its call returned: %+v", c)
@@ -130,15 +135,23 @@ func (e *explorer) senderSteps(c config) []config {
 func (e *explorer) receiverSteps(c config) []config {
 	switch c.receiver.phase {
 	case away:
-		word, ok := e.rules.open(c.word, c.generation)
+		word, ok := e.rules.match(c.word, c.generation)
 		c.word = word
-		c.receiver.phase = calling
+		c.receiver.phase = preparing
 		if !ok { // there is no message
 			c.receiver.phase, c.receiver.saw = over, Withdrawn
 		}
 		return []config{c}
+	case preparing:
+		word, ok := e.rules.open(c.word)
+		c.word = word
+		c.receiver.phase = calling
+		if !ok {
+			c.receiver.phase, c.receiver.saw = over, Withdrawn
+		}
+		return []config{c}
 	case over:
-		if c.word.Generation() == c.generation && c.word.Opened() && c.word&released == 0 {
+		if c.word.Generation() == c.generation && c.word&matched != 0 && c.word&released == 0 {
 			c.word = c.word.Release()
 			return []config{c}
 		}
@@ -205,7 +218,13 @@ func TestEveryInterleaving(t *testing.T) {
 func TestWrongRulesAreFound(t *testing.T) {
 	for name, break_ := range map[string]func(*rules){
 		"opening what was withdrawn": func(r *rules) {
-			r.open = func(s State, g uint32) (State, bool) { return s | opened, true }
+			r.open = func(s State) (State, bool) { return s | opened, true }
+		},
+		"matching what is another one's": func(r *rules) {
+			r.match = func(s State, g uint32) (State, bool) { return s | matched, s&withdrawn == 0 }
+		},
+		"using the word again while it is matched": func(r *rules) {
+			r.reusable = func(s State) bool { return !s.Opened() || s.Released() }
 		},
 		"claiming after the end": func(r *rules) {
 			r.claim = func(s State, total int) (State, int, bool) {
@@ -238,15 +257,21 @@ func TestWrongRulesAreFound(t *testing.T) {
 	} {
 		r := right()
 		break_(&r)
-		if _, err := explore(t, 2, r); err == nil {
+		found := false
+		for total := range maxTotal {
+			_, err := explore(t, total, r)
+			found = found || err != nil
+		}
+		if !found {
 			t.Errorf("%s: not found", name)
 		}
 	}
 }
 
 func TestFieldsDoNotTouch(t *testing.T) {
-	s, ok := Fresh(Generations - 1).Open(Generations - 1)
-	if !ok {
+	s, ok := Fresh(Generations - 1).Match(Generations - 1)
+	s, open := s.Open()
+	if !ok || !open {
 		t.Fatal("a fresh word could not be opened")
 	}
 	for piece := range MaxPieces {

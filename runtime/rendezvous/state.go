@@ -10,7 +10,8 @@ package rendezvous
 //	            withdrawn may still be on its way
 //
 // Invariants: done <= next <= total, where total is the number of pieces, which
-// the receiver determines before it opens the word; next is 0 until Open.
+// the receiver determines before it opens the word; next is 0 until Open; opened and
+// released only together with matched.
 type State uint64
 
 const (
@@ -18,11 +19,12 @@ const (
 	generationShift = 40
 	pieceMask       = 1<<16 - 1
 
-	opened    State = 1 << 32 // a receive matched: pieces can be claimed
+	opened    State = 1 << 32 // pieces can be claimed
 	withdrawn State = 1 << 33 // the sender gave up
 	abandoned State = 1 << 34 // the receiver gave up
 	broken    State = 1 << 35 // a copy failed
 	released  State = 1 << 36 // the receiver will not look at the word again
+	matched   State = 1 << 37 // a receive has matched: the receiver uses the word
 	closed          = withdrawn | abandoned | broken
 )
 
@@ -38,13 +40,23 @@ func Fresh(generation uint32) State { return State(generation) << generationShif
 // Generation is what Fresh was given.
 func (s State) Generation() uint32 { return uint32(s >> generationShift) }
 
-// Opened reports whether a receive has matched.
+// Opened reports whether pieces can, or could, be claimed.
 func (s State) Opened() bool { return s&opened != 0 }
 
-// Open is the receiver's step when a receive has matched. false: the sender has
-// withdrawn the message, there is none.
-func (s State) Open(generation uint32) (State, bool) {
-	if s.Generation() != generation || s&(opened|withdrawn) != 0 {
+// Match is the receiver's first step, when a receive has matched. Until Release the
+// word and what lies beside it are the receiver's too. false: the sender has
+// withdrawn the message; there is none, and the word may be another one's.
+func (s State) Match(generation uint32) (State, bool) {
+	if s.Generation() != generation || s&(matched|withdrawn) != 0 {
+		return s, false
+	}
+	return s | matched, true
+}
+
+// Open is the receiver's second step, after it has said beside the word where its
+// buffer is. false: the sender has withdrawn the message meanwhile.
+func (s State) Open() (State, bool) {
+	if s&withdrawn != 0 {
 		return s, false
 	}
 	return s | opened, true
@@ -90,7 +102,7 @@ func (s State) Release() State { return s | released }
 
 // Released reports that the word belongs to the sender alone: it may be used
 // again.
-func (s State) Released() bool { return s&opened == 0 || s&released != 0 }
+func (s State) Released() bool { return s&matched == 0 || s&released != 0 }
 
 // An Outcome is what has become of a rendezvous. Once it is not Pending it stays,
 // is the same for both sides, and neither buffer is touched by the other side any

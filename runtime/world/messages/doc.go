@@ -1,0 +1,34 @@
+// Package messages carries the messages of a rank: Send and Recv with their
+// matching, short messages at once, long ones by rendezvous.
+//
+// # How a message travels
+//
+//   - Up to [Eager] bytes it goes as one message of the transport. It waits at the
+//     receiver, copied, if no receive wants it yet.
+//   - Longer ones are announced. Between ranks that share memory both sides then
+//     copy pieces straight between the two buffers: through mapped memory where a
+//     buffer lies in an arena, else by process_vm_readv and process_vm_writev.
+//   - Between other ranks the receiver registers its buffer and the sender Puts
+//     there.
+//   - Where ranks share memory but may not touch each other's, the message goes
+//     through a window of arena memory at the receiver, in parts.
+//
+// # Who does the work
+//
+// A Handler only matches. What takes time (copying, Putting) is done by the
+// goroutine that is in a call for that message; if there is none, as for an IRecv
+// that nobody waits for yet, by a goroutine started for it. So a message that has
+// been matched gets across whatever its ranks wait for.
+//
+// # Waiting
+//
+// Of all goroutines of a rank that wait for messages, one is in the rank's waiter,
+// the look-out; the others are parked on channels of their own and are woken when
+// their request is over, when it needs them, or to be the next look-out.
+//
+// # Lock order
+//
+// Messages.mu is a leaf for other packages' locks, with one exception: a handler is
+// called with the router's turn held. Nothing of the router but Post is called
+// with mu held.
+package messages

@@ -1,0 +1,138 @@
+package messages
+
+import (
+	"context"
+
+	"github.com/golaunch/golaunch/runtime/matching"
+	"github.com/golaunch/golaunch/runtime/rendezvous"
+)
+
+// An arrival is a message that has come and was not received yet: data of a short
+// one, or the announcement of a long one.
+type arrival struct {
+	from      int // rank
+	source    int // member
+	tag       int
+	data      []byte
+	announced bool
+	ready     rendezvous.ReadyPacket
+}
+
+// Recv receives a message into data.
+func (b *Box) Recv(ctx context.Context, source, tag int, data []byte) (Status, error) {
+	if err := b.check(false, source, tag); err != nil {
+		return Status{}, b.m.refuse(b, false, source, tag, data, err)
+	}
+	r := b.m.begin()
+	b.prepare(r, false, source, tag, data)
+	r.attended = true
+	b.m.post(r)
+	return b.m.finish(ctx, r)
+}
+
+// IRecv begins a Recv. data must not be touched before the request has ended.
+func (b *Box) IRecv(source, tag int, data []byte) (*Request, error) {
+	if err := b.check(false, source, tag); err != nil {
+		return nil, b.m.refuse(b, false, source, tag, data, err)
+	}
+	r := new(Request)
+	b.prepare(r, false, source, tag, data)
+	b.m.post(r)
+	return r, nil
+}
+
+func (r *Request) pattern() matching.Envelope {
+	return matching.Envelope{Source: int32(r.peer), Tag: int32(r.tag)}
+}
+
+// post takes the message that waits for r, or posts r.
+func (m *Messages) post(r *Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed != nil || r.box.ended.Load() {
+		r.end(Status{}, errEnded)
+		return
+	}
+	m.match(r)
+}
+
+// match looks for a message for r. Called with mu held.
+func (m *Messages) match(r *Request) {
+	box := r.box
+	for {
+		a, _, ok := box.matcher.Take(r.pattern())
+		if !ok {
+			r.ticket = box.matcher.Post(r.pattern(), r)
+			return
+		}
+		if a.announced {
+			m.fetch(r, a)
+			return
+		}
+		m.deliver(r, a.source, a.tag, a.data)
+		m.copies.give(a)
+		return
+	}
+}
+
+// deliver ends r with a short message. Called with mu held.
+func (m *Messages) deliver(r *Request, source, tag int, message []byte) {
+	n := copy(r.data, message)
+	s := Status{Source: source, Tag: tag, Bytes: int64(n)}
+	if n < len(message) {
+		r.end(s, &TruncatedError{Source: source, Tag: tag, Length: int64(len(message)), Room: len(r.data)})
+		return
+	}
+	r.end(s, nil)
+}
+
+// fetch has a long message fetched, by r's goroutine if it is there. Called with
+// mu held.
+func (m *Messages) fetch(r *Request, a *arrival) {
+	r.incoming, r.ticket = a, 0
+	m.requests.add(r)
+	m.assign(r)
+}
+
+// assign has somebody do what is to do for r. Called with mu held.
+func (m *Messages) assign(r *Request) {
+	r.todo.Store(true)
+	if r.attended {
+		m.seats.wake(r)
+		return
+	}
+	if m.closed != nil {
+		return // Close attends to it
+	}
+	var ctx context.Context
+	ctx, r.stop = context.WithCancelCause(context.Background())
+	r.attended = true
+	stop := r.stop
+	m.workers.Go(func() {
+		m.finish(ctx, r)
+		stop(nil)
+	})
+}
+
+// copies are the arrivals that are not in use, with their memory.
+type copies struct{ free []*arrival }
+
+// mostCopies is how many unused arrivals are kept.
+const mostCopies = 1024
+
+func (c *copies) take() *arrival {
+	last := len(c.free) - 1
+	if last < 0 {
+		return new(arrival)
+	}
+	a := c.free[last]
+	c.free = c.free[:last]
+	return a
+}
+
+func (c *copies) give(a *arrival) {
+	if len(c.free) < mostCopies {
+		*a = arrival{data: a.data[:0]}
+		c.free = append(c.free, a)
+	}
+}

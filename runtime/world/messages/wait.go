@@ -1,0 +1,220 @@
+package messages
+
+import (
+	"context"
+
+	"github.com/golaunch/golaunch/runtime/waiting"
+)
+
+// looks is how often a call polls before it asks the waiter for help: a few times
+// what a message takes to come back from a peer that waits for it.
+const looks = 100
+
+// seats are the goroutines that wait for messages. One of them, the look-out, is
+// in the rank's waiter; the others are parked. A goroutine that stops being the
+// look-out wakes a parked one in its place.
+type seats struct {
+	lookOut bool // somebody is
+	parked  []*Request
+}
+
+// A seat is a request's place among the parked.
+type seat struct {
+	turn  chan struct{} // one token for each time it is taken out of parked
+	index int           // in parked, plus 1; 0: not there
+}
+
+// sit parks r. Called with mu held; the goroutine then receives from turn.
+func (s *seats) sit(r *Request) chan struct{} {
+	if r.seat.turn == nil {
+		r.seat.turn = make(chan struct{}, 1)
+	}
+	s.parked = append(s.parked, r)
+	r.seat.index = len(s.parked)
+	return r.seat.turn
+}
+
+// leave takes r out of the parked and returns the channel that a token must go to,
+// nil if r was not parked.
+func (s *seats) leave(r *Request) chan struct{} {
+	if r.seat.index == 0 {
+		return nil
+	}
+	last := len(s.parked) - 1
+	at := r.seat.index - 1
+	s.parked[at] = s.parked[last]
+	s.parked[at].seat.index = at + 1
+	s.parked[last] = nil
+	s.parked = s.parked[:last]
+	r.seat.index = 0
+	return r.seat.turn
+}
+
+// wake has r's goroutine look again, if it is parked. Called with mu held.
+func (s *seats) wake(r *Request) {
+	if turn := s.leave(r); turn != nil {
+		turn <- struct{}{}
+	}
+}
+
+// relieve makes a parked goroutine the next look-out. Called with mu held.
+func (s *seats) relieve() {
+	s.lookOut = false
+	if last := len(s.parked) - 1; last >= 0 {
+		s.wake(s.parked[last])
+	}
+}
+
+// stir reports whether r's goroutine has something to look at.
+func (r *Request) stir() bool { return r.over.Load() || r.todo.Load() || r.word.stirs() }
+
+// glance polls for about as long as a peer that is waiting takes to answer.
+func (m *Messages) glance(r *Request) bool {
+	if !m.cfg.Spins {
+		return false
+	}
+	for range looks {
+		if m.cfg.Router.Poll(); r.stir() {
+			return true
+		}
+	}
+	return false
+}
+
+// await returns nil when r stirs, and an error when it has to be given up.
+func (m *Messages) await(ctx context.Context, r *Request) error {
+	if r.stir() || m.glance(r) {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for m.seats.lookOut {
+		if over, err := m.park(ctx, r); over {
+			return err
+		}
+	}
+	if r.stir() {
+		m.seats.relieve()
+		return nil
+	}
+	m.seats.lookOut = true
+	m.mu.Unlock()
+	err := m.cfg.Until(ctx, (*lookOut)(r))
+	m.mu.Lock()
+	m.seats.relieve()
+	return err
+}
+
+// park waits for a token, which may mean anything, or for ctx. If there is no
+// look-out afterwards, r's goroutine becomes it, or wakes another one in its place
+// when it has other things to do. Called with mu held, which it lets go meanwhile.
+func (m *Messages) park(ctx context.Context, r *Request) (over bool, err error) {
+	if r.stir() {
+		return true, nil
+	}
+	turn := m.seats.sit(r)
+	m.mu.Unlock()
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	m.mu.Lock()
+	if err != nil && m.seats.leave(r) == nil { // taken out meanwhile: the token is there
+		<-turn
+	}
+	if err == nil {
+		err = r.doomed()
+	}
+	over = err != nil || r.stir()
+	if over && !m.seats.lookOut {
+		m.seats.relieve()
+	}
+	return over, err
+}
+
+// A lookOut is a request as the condition that its goroutine waits for in the
+// waiter, on behalf of the parked ones as well.
+type lookOut Request
+
+// Ready polls: shared memory does not show that a message has come.
+func (l *lookOut) Ready() bool {
+	r := (*Request)(l)
+	if !r.stir() {
+		r.box.m.cfg.Router.Poll()
+	}
+	return r.stir()
+}
+
+// Err also wakes the parked whose peers have failed.
+func (l *lookOut) Err() error {
+	r := (*Request)(l)
+	r.box.m.wakeDoomed()
+	return r.doomed()
+}
+
+// doomed returns why r can no longer end well, by what is known of ranks.
+func (r *Request) doomed() error {
+	m := r.box.m
+	switch {
+	case r.stir():
+		return nil
+	case r.givenUp == nil && m.closing.Load():
+		return m.closed
+	case r.world >= 0:
+		return m.cfg.Router.Failure(r.world)
+	case r.from >= 0:
+		return m.cfg.Router.Failure(r.from)
+	}
+	return r.box.deserted()
+}
+
+// deserted returns why a receive from any rank has nothing to hope for: a member
+// was lost, which may be the one that would have sent, or all others have left.
+func (b *Box) deserted() error {
+	var gone error
+	hope := len(b.ranks) == 1
+	for member, rank := range b.ranks {
+		if member == b.me {
+			continue
+		}
+		if err := b.m.cfg.Died(rank); err != nil {
+			return err
+		}
+		if err := b.m.cfg.Router.Failure(rank); err != nil {
+			gone = err
+		} else {
+			hope = true
+		}
+	}
+	if hope {
+		return nil
+	}
+	return gone
+}
+
+// wakeDoomed wakes those parked goroutines whose requests are doomed. Ranks fail
+// rarely, so it asks first whether any has.
+func (m *Messages) wakeDoomed() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.seats.parked) == 0 || !m.closing.Load() && !m.anyFailed() {
+		return
+	}
+	for i := len(m.seats.parked) - 1; i >= 0; i-- {
+		if i < len(m.seats.parked) && m.seats.parked[i].doomed() != nil {
+			m.seats.wake(m.seats.parked[i])
+		}
+	}
+}
+
+func (m *Messages) anyFailed() bool {
+	for rank := range m.cfg.Size {
+		if rank != m.cfg.Rank && m.cfg.Router.Failure(rank) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+var _ waiting.Condition = (*lookOut)(nil)
