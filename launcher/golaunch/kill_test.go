@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -76,6 +77,69 @@ func TestRanksDieWithBoth(t *testing.T) {
 	}
 }
 
+// Nor does anybody on hosts that have joined over a network: the front, a host's
+// guardian or its supervisor is killed.
+func TestNobodySurvivesAKillOfWhoHasJoined(t *testing.T) {
+	t.Parallel()
+	for seed := range 12 {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), self(), "joined", strconv.Itoa(seed))
+			cmd.Env = append(os.Environ(), envRole+"=killcheck", "TMPDIR="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			t.Logf("%s", out)
+		})
+	}
+}
+
+// killJoined is the subreaper of that test.
+func killJoined() {
+	seed, err := strconv.Atoi(os.Args[2])
+	check(err)
+	key := filepath.Join(os.TempDir(), "key")
+	check(os.WriteFile(key, []byte("the key of this test"), 0o600))
+	r, w, err := os.Pipe()
+	check(err)
+	os.Setenv(envRole, "golaunch")
+	spawn := func(stderr *os.File, args ...string) int {
+		pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"golaunch"}, args...),
+			&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, stderr.Fd()}})
+		check(err)
+		return pid
+	}
+	front := spawn(w, "-v", "--listen", "127.0.0.1:0", "--hosts", "2", "--secret-file", key, "-n", "3", "sh", "-c", stray)
+	said := bufio.NewReader(r)
+	until := func(text string) string {
+		for {
+			line, err := said.ReadString('\n')
+			check(err)
+			if strings.Contains(line, text) {
+				return line
+			}
+		}
+	}
+	address := strings.Fields(until("waiting at"))[3]
+	victims := []int{front}
+	for _, name := range []string{"a", "b"} {
+		victims = append(victims, spawn(os.Stderr, "supervise", "--join", address, "--secret-file", key, "--host", name))
+	}
+	until("2 of 2 are here")
+	go io.Copy(io.Discard, said)
+	victims = append(victims, supervisorsOf(victims[1])...)
+	victims = append(victims, supervisorsOf(victims[2])...)
+	random := rand.New(rand.NewPCG(uint64(seed), 9))
+	moment := random.IntN(40_000)
+	<-time.After(time.Duration(moment) * time.Microsecond) // the moment, not a wait for something
+	victim := seed % len(victims)
+	check(syscall.Kill(victims[victim], syscall.SIGKILL))
+	fmt.Printf("killed %s after %d us\n", []string{"the front", "a's guardian", "b's guardian", "a's supervisor", "b's supervisor"}[victim], moment)
+	check(awaitNobody(front, victim == 0))
+	os.Exit(0)
+}
+
 // killBoth is the subreaper of that test.
 func killBoth() {
 	r, w, err := os.Pipe()
@@ -101,8 +165,11 @@ const stray = `(setsid sh -c "sleep 1000 & sleep 1000" &); trap "" TERM HUP INT;
 // after a while that the seed decides, and exits with 0 if nobody survives.
 func killCheck() {
 	check(unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-	if os.Args[1] == "both" {
+	switch os.Args[1] {
+	case "both":
 		killBoth()
+	case "joined":
+		killJoined()
 	}
 	seed, err := strconv.Atoi(os.Args[1])
 	check(err)

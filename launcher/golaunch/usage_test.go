@@ -78,7 +78,9 @@ func TestDistance(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
 	help := launch(t, "--help")
-	for _, want := range []string{"Examples:", "-n, --ranks N ", "--json[=FILE]", "--bind-to none|core", "(default abort)"} {
+	for _, want := range []string{"Examples:", "-n, --ranks N ", "--json[=FILE]", "--bind-to none|core", "(default abort)",
+		"--virtual-hosts K ", "--transport auto|shm|tcp ", "--interface NAME ", "--encrypt ", "--stats ",
+		"--failure-timeout TIME ", "(default 10s)", "--listen ADDR ", "--hosts K ", "--secret-file FILE "} {
 		help.expect(t, result{0, want, ""})
 	}
 	for line := range strings.Lines(help.stdout) {
@@ -88,6 +90,20 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 	launch(t, "--version").expect(t, result{0, "golaunch 0.1.0 (rank protocol 2, go", ""})
 	launch(t, "-n", "0", "--help").expect(t, result{0, "Usage:", ""})
+}
+
+// The manual speaks of every flag.
+func TestManualKnowsEveryFlag(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile("../../docs/launching.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(completedFlags(), completedSupervise()...) {
+		if !strings.Contains(string(manual), "`--"+f.Name) {
+			t.Errorf("docs/launching.md does not have --%s", f.Name)
+		}
+	}
 }
 
 // A program's own flags are its own.
