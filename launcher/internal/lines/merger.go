@@ -81,7 +81,7 @@ func (m *Merger) Write(name Stream, data []byte, now time.Duration) []Piece {
 	d := m.device(name)
 	if m.Raw {
 		d.owner = nil
-		if data[len(data)-1] != '\n' {
+		if !lineIsEmpty(data) {
 			d.owner = s
 		}
 		return []Piece{{name, data, len(data)}}
@@ -225,13 +225,19 @@ func (m *Merger) emit(d *device, s *stream, now time.Duration) Piece {
 	if s.held = slices.Clone(s.held[n:]); len(s.held) == 0 {
 		s.held = nil // Clone would keep the array
 	}
-	if p.Data[len(p.Data)-1] == '\n' {
+	if lineIsEmpty(p.Data) {
 		d.owner = nil
 	} else if d.owner != s {
 		d.owner, d.since = s, now
 	}
 	d.requeue(s)
 	return p
+}
+
+// lineIsEmpty reports whether the cursor stands on an empty line after data: the
+// line before is complete, or was a progress line that has been erased.
+func lineIsEmpty(data []byte) bool {
+	return bytes.HasSuffix(data, []byte("\n")) || bytes.HasSuffix(data, []byte("\r\x1b[K"))
 }
 
 // requeue puts s at the end of the line, or out of it.

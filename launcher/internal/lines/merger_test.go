@@ -91,6 +91,10 @@ func TestMerger(t *testing.T) {
 		{"or not", Config{Shared: true, Tag: true}, []step{
 			{0, 0, "a", ""}, {100 * ms, 0, "tick", "[0] a"}, {200 * ms, -1, "x\n", "\n{[1]<stderr> x\n}"},
 		}},
+		{"a progress line that was erased leaves no empty line", Config{}, []step{
+			{0, 0, "50 %", ""}, {100 * ms, 0, "tick", "50 %"}, {110 * ms, 0, "\r\x1b[K", ""},
+			{210 * ms, 0, "tick", "\r\x1b[K"}, {211 * ms, 1, "x\n", "x\n"},
+		}},
 		{"empty lines", Config{Tag: true}, []step{{0, 0, "\n\n", "[0] \n[0] \n"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
