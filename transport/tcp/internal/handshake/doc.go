@@ -73,9 +73,10 @@
 // A rank that dials among them is let in if it speaks before 128 others have
 // come behind it; see pending. A connection that is dropped all the same is
 // dialled again after some milliseconds, until the time is up. Measured with
-// 10,000 strangers of five kinds in one second, on two cores that also run them:
-// a rank connects in 0.3 ms, 99 in 100 within 5 to 14 ms (encrypted: 2 ms, 6 to
-// 22 ms). What it does not withstand: strangers that keep more cores busy than
+// 10,000 strangers of five kinds within one to two seconds, on two shared cores
+// that also run the strangers: a rank connects in 0.2 to 0.8 ms, 99 in 100 within
+// 2 to 16 ms, the slowest in 14 to 136 ms; encrypted 2 to 5 ms, 5 to 38 ms and 7
+// to 53 ms. What it does not withstand: strangers that keep more cores busy than
 // the listener has, and with encryption each of them that speaks TLS costs the
 // listener a key exchange and a signature.
 //
