@@ -197,3 +197,20 @@ func BenchmarkPingPong(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRestingTarget is a Put and its Flush, and a FetchAdd, to a rank that
+// sleeps: its endpoint's goroutine serves them.
+func BenchmarkRestingTarget(b *testing.B) {
+	p, old := startPair(b, "idle", 2), new(uint64)
+	for name, operate := range map[string]func() error{
+		"put 8 B":   func() error { return p.await(1, p.c.Put(p.peer, make([]byte, 8), 1)) },
+		"add":       func() error { return p.await(1, p.c.FetchAdd(p.peer, 1, old, 1)) },
+		"put 1 MiB": func() error { return p.await(1, p.c.Put(p.peer, p.mem[:1<<20], 1)) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				check(b, operate())
+			}
+		})
+	}
+}

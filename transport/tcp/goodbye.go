@@ -89,5 +89,5 @@ func (w *watcher) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	_ = w.file.Close()
+	_ = w.file.Close() // and run closes the other one
 }

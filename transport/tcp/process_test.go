@@ -196,8 +196,11 @@ func childMain(role string) int {
 }
 
 func child1(ctx context.Context, cancel func(), role string) error {
-	if role == "bare" {
+	switch role {
+	case "bare":
 		return bareEcho()
+	case "crowd":
+		return crowd(ctx)
 	}
 	provider := loopback()
 	if role == "encrypted serve" {

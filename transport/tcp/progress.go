@@ -35,23 +35,35 @@ func (w *watcher) setDeadline() {
 // poll, and looks whether it does. It ends when the epoll instance is closed.
 func (w *watcher) run() {
 	defer w.e.running.Done()
+	defer func() { _ = unix.Close(w.epoll) }()
 	scratch := make([]byte, scratchBytes)
 	events := make([]unix.EpollEvent, 16)
-	n := 0
-	look := func(uintptr) bool {
-		n = readyNow(w.epoll, events)
-		return n > 0
-	}
+	look := func(uintptr) bool { return readyNow(w.gate, events) > 0 }
 	for {
 		err := w.raw.Read(look)
 		switch {
 		case err == nil:
-			w.deal(events[:n], scratch)
+			w.dealAll(events, scratch)
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			w.timer()
 		default:
 			return
 		}
+	}
+}
+
+// dealAll deals with all events that there are. Until the gate is open again nobody
+// waits for others: Rest opens it if the rank polls.
+func (w *watcher) dealAll(events []unix.EpollEvent, scratch []byte) {
+	for {
+		n := readyNow(w.epoll, events)
+		if n == 0 {
+			break
+		}
+		w.deal(events[:n], scratch)
+	}
+	if !w.polling.Load() {
+		w.openGate()
 	}
 }
 

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"fmt"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -11,14 +12,15 @@ import (
 )
 
 // A socket is watched in one of two ways. Armed, it is in the endpoint's epoll
-// instance, for one event; the instance itself is watched by the Go scheduler's
-// poller, and the endpoint's goroutine deals with the event: an idle rank holds no
-// thread. Direct, it is in the list of sockets that Poll reads on every call,
-// whether they have something or not, and its epoll entry is disarmed: no thread is
-// woken while ranks that poll talk to each other.
+// instance, for one event. Direct, it is in the list of sockets that Poll reads on
+// every call, whether they have something or not, and its epoll entry is disarmed.
+// It becomes direct when it has an event while the rank polls, and is armed again
+// by Rest, or when there has been no Poll for a while.
 //
-// A socket becomes direct when it has an event while the rank polls, and is armed
-// again by Rest, or when there has been no Poll for a while.
+// The instance is itself in another one, the gate, also for one event, and the gate
+// is watched by the Go scheduler's poller: so an idle rank holds no thread. While
+// the rank polls the gate is left closed once an event has gone through, and no
+// thread is woken for what Poll finds; when the rank rests it is opened.
 
 const (
 	// maxDirect is how many sockets Poll reads on every call. The others are looked
@@ -52,7 +54,8 @@ type watch struct {
 type watcher struct {
 	e     *endpoint
 	epoll int
-	file  *os.File // the same, for the Go scheduler's poller
+	gate  int
+	file  *os.File // the gate, for the Go scheduler's poller
 	raw   syscall.RawConn
 
 	polling atomic.Bool   // the rank has polled of late
@@ -78,20 +81,36 @@ type clock struct {
 	seen   uint64    // polls at the last look
 }
 
-func (w *watcher) open(e *endpoint) error {
+func (w *watcher) open(e *endpoint) (err error) {
 	w.e = e
-	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
+	if w.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		_ = unix.Close(fd)
-		return os.NewSyscallError("fcntl", err)
+	if w.gate, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		_ = unix.Close(w.epoll)
+		return os.NewSyscallError("epoll_create1", err)
 	}
-	w.epoll = fd
-	w.file = os.NewFile(uintptr(fd), "epoll")
+	err = unix.EpollCtl(w.gate, unix.EPOLL_CTL_ADD, w.epoll, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT})
+	if err == nil {
+		err = unix.SetNonblock(w.gate, true)
+	}
+	if err != nil {
+		_, _ = unix.Close(w.epoll), unix.Close(w.gate)
+		return fmt.Errorf("epoll: %w", err)
+	}
+	w.file = os.NewFile(uintptr(w.gate), "epoll")
 	w.raw, err = w.file.SyscallConn()
 	return err
+}
+
+// openGate has the endpoint's goroutine woken by the next event, or one that is
+// there already.
+func (w *watcher) openGate() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed {
+		_ = unix.EpollCtl(w.gate, unix.EPOLL_CTL_MOD, w.epoll, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT})
+	}
 }
 
 // add begins to watch a new connection. Called with p.tx.mu held.
@@ -229,15 +248,15 @@ func (w *watcher) claim() {
 	}
 }
 
-// rest arms all direct sockets.
+// rest arms all direct sockets, and opens the gate.
 func (w *watcher) rest() {
-	w.polling.Store(false)
-	if w.direct.Load() == 0 {
+	if !w.polling.Swap(false) && w.direct.Load() == 0 {
 		return
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for w.direct.Load() > 0 {
 		w.arm(w.list[0])
 	}
+	w.mu.Unlock()
+	w.openGate()
 }
