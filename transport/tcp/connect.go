@@ -133,6 +133,8 @@ func hearVerdict(conn net.Conn) error {
 		return err
 	}
 	switch {
+	case h.Kind == wire.Welcome && h.Value != wire.Version:
+		return fmt.Errorf("it speaks version %d of the wire format, this is version %d", h.Value, wire.Version)
 	case h.Kind == wire.Welcome:
 		return nil
 	case h.Kind == wire.Decline && h.Value == wire.UseOther:
@@ -173,7 +175,7 @@ func (p *peer) admit(conn net.Conn) {
 	e := p.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	verdict := wire.Header{Kind: wire.Welcome}
+	verdict := wire.Header{Kind: wire.Welcome, Value: wire.Version}
 	switch lower := e.cfg.Rank < p.rank; {
 	case p.link.state == linked && p.end() != nil || p.link.state == unlinkable:
 		verdict = wire.Header{Kind: wire.Decline, Value: wire.AlreadyOver}

@@ -84,7 +84,10 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr []byte) (*peer, erro
 
 // Close says goodbye to every peer and ends every connection.
 func (e *endpoint) Close() error {
-	if e.closed.Swap(true) {
+	e.mu.Lock() // whoever starts a goroutine has it: running grows no more
+	again := e.closed.Swap(true)
+	e.mu.Unlock()
+	if again {
 		e.running.Wait()
 		return nil
 	}

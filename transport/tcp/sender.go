@@ -224,11 +224,15 @@ func (p *peer) block() {
 
 // unblock goes on writing after the socket was full.
 func (p *peer) unblock() {
-	p.tx.mu.Lock()
-	defer p.tx.mu.Unlock()
-	p.tx.blocked.Store(false)
+	s := &p.tx
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := len(s.out.rest()) + len(s.big) + len(s.next.b)
+	s.blocked.Store(false)
 	p.pump()
-	p.changed()
+	if !s.blocked.Load() || len(s.out.rest())+len(s.big)+len(s.next.b) != left {
+		p.changed()
+	}
 }
 
 // breakOff gives up writing. What the peer has sent can still be read, and says

@@ -10,21 +10,23 @@ import (
 // System calls on non-blocking sockets, without the standard library's poller in
 // between. None of them ever waits.
 //
-// What is unsafe here: addresses are passed to the kernel. They are derived from
-// slices in the call expression itself, so the memory stays alive and in place for
-// its duration; an iovec holds them as pointers, which the collector sees.
+// What is unsafe here: addresses are passed to the kernel. They stay pointers, which
+// the collector sees and which move with a growing stack, up to the call expression
+// of the system call itself; there the language keeps what they point to alive and
+// in place. An iovec holds pointers, too.
 
 // longCall is from how many bytes a call is announced to the Go scheduler: copying
 // them may take longer than a stop of the world should be kept waiting. A short
 // one is cheaper unannounced.
 const longCall = 32 << 10
 
-func call(trap, fd, a, b, c uintptr, bytes int) (int, unix.Errno) {
+// call makes a system call on fd, about p, that may copy so many bytes.
+func call(trap uintptr, fd int, p unsafe.Pointer, b, c uintptr, bytes int) (int, unix.Errno) {
 	if bytes >= longCall {
-		n, _, errno := unix.Syscall6(trap, fd, a, b, c, 0, 0)
+		n, _, errno := unix.Syscall6(trap, uintptr(fd), uintptr(p), b, c, 0, 0)
 		return int(n), errno
 	}
-	n, _, errno := unix.RawSyscall6(trap, fd, a, b, c, 0, 0)
+	n, _, errno := unix.RawSyscall6(trap, uintptr(fd), uintptr(p), b, c, 0, 0)
 	return int(n), errno
 }
 
@@ -32,20 +34,20 @@ func call(trap, fd, a, b, c uintptr, bytes int) (int, unix.Errno) {
 //
 // Precondition: len(b) > 0.
 func recv(fd int, b []byte) (int, unix.Errno) {
-	return call(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT, len(b)/4)
+	return call(unix.SYS_RECVFROM, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT, len(b)/4)
 }
 
 // recv2 reads into a and then b.
 func recv2(fd int, a, b []byte) (int, unix.Errno) {
 	iov := [2]unix.Iovec{vector(a), vector(b)}
-	return call(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), 2, 0, len(a))
+	return call(unix.SYS_READV, fd, unsafe.Pointer(&iov[0]), 2, 0, len(a))
 }
 
 // send writes b.
 //
 // Precondition: len(b) > 0.
 func send(fd int, b []byte) (int, unix.Errno) {
-	return call(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, len(b))
+	return call(unix.SYS_SENDTO, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, len(b))
 }
 
 // send2 writes a and then b.
@@ -53,7 +55,7 @@ func send2(fd int, a, b []byte) (int, unix.Errno) {
 	iov := [2]unix.Iovec{vector(a), vector(b)}
 	msg := unix.Msghdr{Iov: &iov[0]}
 	msg.SetIovlen(2)
-	return call(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, len(a)+len(b))
+	return call(unix.SYS_SENDMSG, fd, unsafe.Pointer(&msg), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, len(a)+len(b))
 }
 
 func vector(b []byte) unix.Iovec {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Version is that of the format; ranks of different versions refuse each other in
-// the handshake.
+// Version is that of the format. The Welcome has it as its Value; what the ranks
+// call their version in the handshake has mostly told them apart before.
 const Version = 1
 
 const (
