@@ -348,3 +348,27 @@ func TestWithoutRoot(t *testing.T) {
 func nobody() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 }
+
+func TestTapHears(t *testing.T) {
+	n := New(t, 2, Options{})
+	tap, err := n.Tap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tap.Close()
+	const word = "something that nobody else says"
+	l := connectTo(t, n.Hosts[0], echo(t, n.Hosts[1], n.Hosts[1].Addr()))
+	if _, err := l.Write([]byte(word)); err != nil {
+		t.Fatal(err)
+	}
+	tap.SetReadDeadline(time.Now().Add(deadline))
+	for frame := make([]byte, 1<<16); ; {
+		k, err := tap.Read(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(frame[:k]), word) {
+			return
+		}
+	}
+}
