@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -79,6 +80,17 @@ func watch() error {
 		}
 	}
 	return s.Leave()
+}
+
+// failLast exits with 3 once rank 0 has joined and rank 1 has ended.
+func failLast() error {
+	s, mem := joinMemory()
+	await(mem, s.Rank(), func() bool { return mem.Failure(1) != nil })
+	for state, _ := mem.State(0); state != job.Joined; state, _ = mem.State(0) {
+		runtime.Gosched() // joining rings nobody
+	}
+	os.Exit(3)
+	return nil
 }
 
 // tell says in the file named by FIFO why rank 1 failed, and stays.

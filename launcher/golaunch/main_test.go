@@ -66,7 +66,9 @@ var roles = map[string]func() error{
 	"panic": panics,
 	"meet":  meet,
 	"watch": watch,
-	"tell":  tell,
+
+	"failLast": failLast,
+	"tell":     tell,
 	"twice": func() error {
 		join()
 		_, err := boot.Connect(context.Background())

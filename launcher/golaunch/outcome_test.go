@@ -47,7 +47,7 @@ func TestOutcomes(t *testing.T) {
 		{"verbose", with("-v -n 1", program("member")...), result{0, "", "golaunch: rank 0 has joined\ngolaunch: rank 0 has left\ngolaunch: rank 0 exited with code 0 after 0."}},
 		{"golaunch in golaunch", []string{"-n", "2", "-x", envRole + "=golaunch", self(), "-n", "3", "sh", "-c", "echo $GOLAUNCH_SIZE"},
 			result{0, "3\n3\n3\n3\n3\n3\n", ""}},
-		{"somebody never joins", with("-n 1", append(program("hang"), ":", "-n", "1", "true", ":", "-n", "1", "sh", "-c", "sleep 0.2; exit 3")...),
+		{"somebody never joins", with("-n 1", append(program("hang"), append([]string{":", "-n", "1", "true", ":", "-n", "1"}, program("failLast")...)...)...),
 			result{3, "", "rank 1 ended without ever joining, while others had joined"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
