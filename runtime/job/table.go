@@ -59,3 +59,6 @@ func (m *Memory) Address(rank int) []byte {
 	n := min(l.addressLen.Load(), MaxAddress)
 	return append([]byte(nil), l.address[:n]...)
 }
+
+// HasAddress reports whether a rank has published an address.
+func (m *Memory) HasAddress(rank int) bool { return lineOf(m.mem, rank).addressLen.Load() != 0 }

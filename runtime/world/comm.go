@@ -23,11 +23,8 @@ type Comm struct {
 	left    atomic.Bool
 }
 
-func (p *process) newComm(name string, area []byte, me int, ranks []int, memory *shared) (*Comm, error) {
-	g, err := group.New(group.Config{
-		What: fmt.Sprintf("communicator %q", name),
-		Area: area, Me: me, Ranks: ranks, Memory: p.mem, Waiter: p.waiter,
-	})
+func (p *process) newComm(name string, area []byte, me int, l *link, ranks []int, memory *shared) (*Comm, error) {
+	g, err := p.newGroup(fmt.Sprintf("communicator %q", name), area, me, l, ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +41,11 @@ func (c *Comm) Rank() int { return c.group.Me() }
 func (c *Comm) Size() int { return c.group.Size() }
 
 // Host is the name of the host this rank runs on.
-func (c *Comm) Host() string { return c.process.host }
+func (c *Comm) Host() string { return c.process.setup.host }
+
+// Path is how this rank reaches another one of the communicator: "self", "shm"
+// (they share memory) or "tcp".
+func (c *Comm) Path(rank int) string { return c.inside.Path(rank) }
 
 // Name is "world", or the parent's name with what Split or Dup added.
 func (c *Comm) Name() string { return c.name }
@@ -68,7 +69,7 @@ func (c *Comm) Leave() error {
 	if c.process.left.Swap(true) {
 		return fmt.Errorf("rank %d: Leave: has left already", c.process.rank)
 	}
-	if err := errors.Join(c.process.supervisor.Leave(), c.process.close()); err != nil {
+	if err := errors.Join(c.process.report(), c.process.supervisor.Leave(), c.process.close()); err != nil {
 		return fmt.Errorf("rank %d: Leave: %w", c.process.rank, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -10,14 +11,18 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/job"
 	"github.com/golaunch/golaunch/transport"
 )
 
-// A hub is the supervisor of an in-process world.
+// A hub is the supervisor of an in-process world, on all of its hosts.
 type hub struct {
-	mem *job.Memory
+	mems   []*job.Memory // by host
+	hosts  []int         // by rank
+	names  []string      // by host
+	secret []byte
 
 	mu       sync.Mutex
 	members  int // that have joined and not closed
@@ -30,12 +35,30 @@ type segmentID struct {
 	key  uint64
 }
 
-func newHub(size int) (*hub, error) {
-	mem, err := job.Create(size, job.Options{Cores: runtime.GOMAXPROCS(0), Extra: group.Size(size), InProcess: true})
-	if err != nil {
-		return nil, err
+func newHub(hosts, ranksPerHost int) (*hub, error) {
+	h := &hub{segments: map[segmentID]*os.File{}, secret: make([]byte, 32)}
+	rand.Read(h.secret)
+	size := hosts * ranksPerHost
+	for rank := range size {
+		h.hosts = append(h.hosts, rank/ranksPerHost)
 	}
-	return &hub{mem: mem, segments: map[segmentID]*os.File{}}, nil
+	for host := range hosts {
+		h.names = append(h.names, hostname())
+		if hosts > 1 {
+			h.names[host] += fmt.Sprintf("-%d", host)
+		}
+	}
+	for host := range hosts {
+		mem, err := job.Create(size, job.Options{
+			Cores: runtime.GOMAXPROCS(0), Sharers: size, Hosts: h.hosts, Host: host, Extra: group.Size(size), InProcess: true,
+		})
+		if err != nil {
+			return nil, errors.Join(err, h.close())
+		}
+		mem.SetHostNames(h.names)
+		h.mems = append(h.mems, mem)
+	}
+	return h, nil
 }
 
 func (h *hub) join(rank int) (*Comm, error) {
@@ -43,12 +66,38 @@ func (h *hub) join(rank int) (*Comm, error) {
 	h.members++
 	h.mu.Unlock()
 	m := &hubMember{hub: h, rank: rank}
-	p, err := newProcess(rank, hostname(), m, h.mem)
+	host := h.hosts[rank]
+	p, err := newProcess(setup{
+		rank: rank, host: h.names[host], hostNames: h.names, job: "in-process", secret: h.secret,
+		Settings: boot.Settings{Transport: "auto", Loopback: true},
+	}, m, h.mems[host])
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
-	h.mem.Report(rank, job.Joined, 0)
-	return p.world()
+	comm, err := p.start()
+	if err == nil {
+		h.report(rank, job.Joined, 0)
+	}
+	return comm, err
+}
+
+// report tells every host what has become of a rank.
+func (h *hub) report(rank int, s job.State, code int32) {
+	for _, mem := range h.mems {
+		mem.Report(rank, s, code)
+	}
+}
+
+// close gives the memories and the descriptors up.
+func (h *hub) close() error {
+	var err error
+	for _, f := range h.segments {
+		err = errors.Join(err, f.Close())
+	}
+	for _, mem := range h.mems {
+		err = errors.Join(err, mem.Close())
+	}
+	return err
 }
 
 // hubMember is one rank's side of a hub.
@@ -56,6 +105,17 @@ type hubMember struct {
 	*hub
 	rank int
 }
+
+func (m *hubMember) SetAddress(address []byte) error {
+	for _, mem := range m.mems {
+		if err := mem.SetAddress(m.rank, address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *hubMember) Report([]byte) error { return nil }
 
 func (m *hubMember) Publish(key uint64, f *os.File, _ int64) error {
 	own, err := duplicate(f)
@@ -81,26 +141,23 @@ func (m *hubMember) Open(_ context.Context, rank int, key uint64) (*os.File, err
 }
 
 func (m *hubMember) Leave() error {
-	m.mem.Report(m.rank, job.Left, 0)
+	m.report(m.rank, job.Left, 0)
 	return nil
 }
 
 func (m *hubMember) Abort(code int, _ string) error {
-	m.mem.Report(m.rank, job.Failed, int32(code))
+	m.report(m.rank, job.Failed, int32(code))
 	return nil
 }
 
-// Close gives the job's memory and the descriptors up with the last member.
+// Close gives everything up with the last member.
 func (m *hubMember) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.members--; m.members > 0 {
 		return nil
 	}
-	for _, f := range m.segments {
-		f.Close()
-	}
-	return m.mem.Close()
+	return m.hub.close()
 }
 
 func duplicate(f *os.File) (*os.File, error) {

@@ -50,20 +50,20 @@ func (in *Inside) Locate(mem []byte) (arena.Extent, bool) {
 	return in.comm.process.arena.Locate(mem)
 }
 
-// At maps n bytes at an extent of a member's arena into this process. The
+// At maps n bytes at an extent of the arena of a member on this host. The
 // mapping lasts until this rank leaves, also when the member leaves before.
 func (in *Inside) At(member int, e arena.Extent, n int) ([]byte, error) {
-	return in.comm.process.segments.at(in.comm.group.Rank(member), e, int64(n))
+	return in.comm.process.segments.at(in.comm.process.ctx, in.comm.group.Rank(member), e, int64(n))
 }
 
 // Register makes memory of this rank's arena accessible to peers that have its
 // Remote, until the region is closed.
-func (in *Inside) Register(mem []byte) (transport.Region, error) {
+func (in *Inside) Register(mem []byte) (*Region, error) {
 	return in.comm.process.register(mem)
 }
 
-// Map maps a member's registered memory into this process, as loads, stores and
-// atomics see it. The mapping lasts until this rank leaves.
+// Map maps registered memory of a member on this host into this process, as loads,
+// stores and atomics see it. The mapping lasts until this rank leaves.
 func (in *Inside) Map(member int, r transport.Remote) ([]byte, error) {
 	return in.comm.process.mapRemote(in.comm.group.Rank(member), r)
 }
@@ -81,18 +81,17 @@ func (in *Inside) Quarantine() { in.comm.process.arena.Quarantine() }
 // it: who failed here cannot break it.
 func (in *Inside) NewGroup(ctx context.Context, what string) (*Group, error) {
 	c := in.comm
-	s, err := c.share(ctx, sigGroup, 0, group.Size(c.Size()))
+	members := make([]int, c.Size())
+	for m := range members {
+		members[m] = m
+	}
+	s, err := c.share(ctx, sigGroup, members)
 	if err != nil {
 		return nil, err
 	}
-	ranks := make([]int, c.Size())
-	for m := range ranks {
-		ranks[m] = c.group.Rank(m)
-	}
-	g, err := group.New(group.Config{
-		What: what, Area: s.mem, Me: c.Rank(), Ranks: ranks, Memory: c.process.mem, Waiter: c.process.waiter,
-	})
+	g, err := s.group(what)
 	if err != nil {
+		s.link.close()
 		return nil, err
 	}
 	return &Group{Group: g, memory: s}, nil

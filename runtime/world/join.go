@@ -52,24 +52,34 @@ func joinSession(session *boot.Session) (*Comm, error) {
 		return nil, errors.Join(fmt.Errorf("job memory for %d ranks with %d bytes more, want %d ranks and %d",
 			mem.Size(), len(mem.Extra()), session.Size(), group.Size(session.Size())), mem.Close())
 	}
-	p, err := newProcess(session.Rank(), session.Host(), session, mem)
+	mem.SetRank(session.Rank())
+	mem.SetHostNames(session.HostNames())
+	p, err := newProcess(setup{
+		rank: session.Rank(), host: session.Host(), hostNames: session.HostNames(),
+		job: session.Job(), secret: session.Secret(), Settings: session.Settings(),
+	}, session, mem)
 	if err != nil {
 		return nil, errors.Join(err, mem.Close())
 	}
 	p.release = mem.Close
-	return p.world()
+	return p.start()
 }
 
 // InProcess returns the world communicators of size ranks that are goroutines of
 // this process: element i is rank i's. They share nothing but what ranks on one
 // host share. Every one of them must Leave.
-func InProcess(size int) ([]*Comm, error) {
-	h, err := newHub(size)
+func InProcess(size int) ([]*Comm, error) { return InProcessHosts(1, size) }
+
+// InProcessHosts is InProcess with several hosts, of as many ranks each, the first
+// host's first. Ranks of different hosts share no memory; they talk over TCP on
+// the loopback interface.
+func InProcessHosts(hosts, ranksPerHost int) ([]*Comm, error) {
+	h, err := newHub(hosts, ranksPerHost)
 	if err != nil {
 		return nil, err
 	}
-	comms := make([]*Comm, 0, size)
-	for rank := range size {
+	comms := make([]*Comm, 0, hosts*ranksPerHost)
+	for rank := range hosts * ranksPerHost {
 		comm, err := h.join(rank)
 		if err != nil {
 			for _, c := range comms {

@@ -29,11 +29,14 @@ func newPipes(c *Comm) *pipes {
 	return &pipes{comm: c, others: make([]directory, n), writers: make([]*pipe.Writer, n), readers: make([]*pipe.Reader, n)}
 }
 
-// Writer returns the pipe from this member to another one.
+// Writer returns the pipe from this member to another one of its host.
 func (in *Inside) Writer(member int) (*pipe.Writer, error) {
 	p := in.comm.pipes
 	if w := p.writers[member]; w != nil {
 		return w, nil
+	}
+	if !in.Local(member) {
+		return nil, fmt.Errorf("pipe to rank %d: it is on another host", in.WorldRank(member))
 	}
 	w, err := p.make(member)
 	if err != nil {
@@ -44,7 +47,7 @@ func (in *Inside) Writer(member int) (*pipe.Writer, error) {
 	return w, nil
 }
 
-// Reader returns the pipe from another member to this one, nil as long as that
+// Reader returns the pipe from another member of the host to this one, nil as long as that
 // member has not made it.
 func (in *Inside) Reader(member int) (*pipe.Reader, error) {
 	p := in.comm.pipes
@@ -124,7 +127,7 @@ func (p *pipes) reach(rank int, where uint64, bytes int) ([]byte, error) {
 	if where == 0 {
 		return nil, nil
 	}
-	return p.comm.process.segments.at(rank, unpack(where), int64(bytes))
+	return p.comm.process.segments.at(p.comm.process.ctx, rank, unpack(where), int64(bytes))
 }
 
 // free gives the pipes back. Every member has stopped using them.

@@ -4,56 +4,118 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
+	"time"
 
+	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/job"
 	"github.com/golaunch/golaunch/runtime/waiting"
+	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 )
+
+// A setup is what a rank is told of its job.
+type setup struct {
+	rank      int
+	hostNames []string // by number; empty or one when there is one host
+	host      string   // this rank's
+	job       string
+	secret    []byte
+	boot.Settings
+}
 
 // A process is what one rank has once, whatever the number of its communicators.
 type process struct {
 	rank, size int
-	host       string
+	setup      setup
 	supervisor supervisor
 	mem        *job.Memory
 	waiter     *waiting.Waiter
 	arena      *arena.Arena
 	segments   *segments
-	endpoint   transport.Endpoint
+	router     *router.Router
+	stats      *router.Stats      // nil: nobody wants them
+	near       transport.Endpoint // to ranks of this host
+	far        transport.Endpoint // to those of other hosts; nil when there are none
+	listening  atomic.Bool
+	ctx        context.Context // ends with close
+	cancel     context.CancelFunc
 	release    func() error // what else to close, or nil
 	left       atomic.Bool
 }
 
-func newProcess(rank int, host string, s supervisor, mem *job.Memory) (*process, error) {
-	p := &process{rank: rank, size: mem.Size(), host: host, supervisor: s, mem: mem, waiter: waiting.New(mem, rank)}
+func newProcess(s setup, sup supervisor, mem *job.Memory) (*process, error) {
+	p := &process{rank: s.rank, size: mem.Size(), setup: s, supervisor: sup, mem: mem, waiter: waiting.New(mem, s.rank)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.arena = arena.New(arena.Config{
-		Rank:    rank,
-		Publish: s.Publish,
-		Reserve: func(bytes int64) (func(), error) { return mem.Reserve(rank, bytes) },
+		Rank:    s.rank,
+		Publish: sup.Publish,
+		Reserve: func(bytes int64) (func(), error) { return mem.Reserve(s.rank, bytes) },
 	})
 	p.segments = newSegments(p)
-	endpoint, err := openEndpoint(p)
-	if err != nil {
-		return nil, errors.Join(err, p.arena.Close())
+	if s.Stats {
+		p.stats = router.NewStats(p.path)
 	}
-	p.endpoint = endpoint
-	if err := mem.SetAddress(rank, endpoint.Addr()); err != nil {
-		return nil, errors.Join(err, p.endpoint.Close(), p.arena.Close())
+	p.router = router.New(router.Config{
+		Rank: p.rank, Size: p.size,
+		Until: p.waiter.Until, Wake: p.waiter.Wake, Failure: mem.Failure, HostName: p.hostName, Dial: p.dial, Stats: p.stats,
+	})
+	if err := p.openEndpoints(); err != nil {
+		p.cancel()
+		return nil, errors.Join(err, p.arena.Close())
 	}
 	return p, nil
 }
 
+// start returns the communicator of all ranks, and lets the others know that this
+// one is there.
+func (p *process) start() (*Comm, error) {
+	comm, err := p.world()
+	if err == nil {
+		err = p.announce()
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return comm, nil
+}
+
+// hostName is the name of a rank's host, "" if it is this rank's.
+func (p *process) hostName(rank int) string {
+	if host := p.mem.HostOf(rank); !p.local(rank) && host < len(p.setup.hostNames) {
+		return p.setup.hostNames[host]
+	}
+	return ""
+}
+
 // world returns the communicator of all ranks. Its group lives in the job's
-// memory, which every rank has from the start.
+// memory, which every rank of the host has from the start, or in this rank's own
+// if it shares memory with nobody.
 func (p *process) world() (*Comm, error) {
 	ranks := make([]int, p.size)
-	for i := range ranks {
-		ranks[i] = i
+	alone := p.mem.Hosts() > 1
+	for rank := range ranks {
+		ranks[rank] = rank
+		alone = alone && (rank == p.rank || !p.local(rank))
 	}
-	return p.newComm("world", p.mem.Extra()[:group.Size(p.size)], p.rank, ranks, nil)
+	area := p.mem.Extra()[:group.Size(p.size)]
+	if alone {
+		var err error
+		if area, err = arena.Alloc[byte](p.arena, group.Size(p.size)); err != nil {
+			return nil, err
+		}
+	}
+	l := newLink(p, ranks)
+	if l != nil {
+		l.ports = slices.Repeat([]uint32{worldPort}, p.size)
+		if l.leads() {
+			l.port = p.router.OpenAt(worldPort, l.deliver)
+		}
+	}
+	return p.newComm("world", area, p.rank, l, ranks, nil)
 }
 
 // scratch gives the transport memory that peers can reach.
@@ -69,55 +131,39 @@ func (p *process) scratch(bytes int) ([]byte, transport.Remote, error) {
 	return mem, transport.Remote{Key: at.Key, Offset: at.Offset, Len: int64(bytes)}, nil
 }
 
-// register makes memory of the arena accessible to peers through the transport.
-func (p *process) register(mem []byte) (transport.Region, error) {
-	at, ok := p.arena.Locate(mem)
-	if !ok {
-		return nil, fmt.Errorf("rank %d: registering %d bytes: %w", p.rank, len(mem), errNotArena)
-	}
-	return p.endpoint.Register(at.Key, at.Offset, mem)
-}
-
-// mapRemote maps registered memory of a rank. It has published its address: its
-// Remote reached us.
-func (p *process) mapRemote(rank int, r transport.Remote) ([]byte, error) {
-	mapper, ok := p.endpoint.(transport.Mapper)
-	if !ok {
-		return nil, fmt.Errorf("rank %d: its memory cannot be mapped by this transport", rank)
-	}
-	if _, err := p.endpoint.Dial(context.Background(), rank, p.mem.Address(rank)); err != nil {
-		return nil, err
-	}
-	mem, ok := mapper.Map(rank, r)
-	if !ok {
-		return nil, fmt.Errorf("rank %d: mapping %d bytes at offset %d of its region %#x failed", rank, r.Len, r.Offset, r.Key)
-	}
-	return mem, nil
-}
-
-// wait is the transport's way of waiting for something a peer does.
+// wait is the transports' way of waiting for something a peer does.
 func (p *process) wait(ctx context.Context, peer int, ready func() bool) error {
-	return p.waiter.Until(ctx, &peerCondition{ready: ready, mem: p.mem, peer: peer})
+	return p.waiter.Until(ctx, &peerCondition{ready: ready, process: p, peer: peer})
 }
 
 type peerCondition struct {
-	ready func() bool
-	mem   *job.Memory
-	peer  int
+	ready   func() bool
+	process *process
+	peer    int
 }
 
 func (c *peerCondition) Ready() bool { return c.ready() }
 
 func (c *peerCondition) Err() error {
-	if err := c.mem.Failure(c.peer); err != nil {
+	if err := c.process.router.Failure(c.peer); err != nil {
 		return fmt.Errorf("%w: %w", transport.ErrPeerFailed, err)
 	}
 	return nil
 }
 
+// drainTime bounds how long a rank that leaves tries to send what it has posted:
+// that it has broken something, to ranks it was not connected to.
+const drainTime = time.Second
+
 // close gives up everything the rank has. What is mapped is unmapped.
 func (p *process) close() error {
-	err := p.endpoint.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	p.router.Drain(ctx)
+	cancel()
+	p.cancel()
+	p.router.Stop()
+	err := p.closeEndpoints()
+	p.router.Close()
 	p.waiter.Close()
 	err = errors.Join(err, p.segments.close(), p.arena.Close(), p.supervisor.Close())
 	if p.release != nil {

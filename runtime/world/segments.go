@@ -22,10 +22,18 @@ func newSegments(p *process) *segments {
 	return &segments{process: p, mapped: map[segmentID][]byte{}}
 }
 
-// of returns the mapping of a rank's segment, this rank's own ones included.
+// of returns the mapping of a rank's segment, for a transport.
 func (s *segments) of(rank int, key uint64) ([]byte, error) {
+	return s.segment(s.process.ctx, rank, key)
+}
+
+// segment returns the mapping of a rank's segment, this rank's own ones included.
+func (s *segments) segment(ctx context.Context, rank int, key uint64) ([]byte, error) {
 	if rank == s.process.rank {
 		return s.process.arena.Segment(key)
+	}
+	if !s.process.local(rank) {
+		return nil, fmt.Errorf("rank %d is on host %q: %w", rank, s.process.hostName(rank), transport.ErrKey)
 	}
 	id := segmentID{rank, key}
 	s.mu.Lock()
@@ -34,7 +42,7 @@ func (s *segments) of(rank int, key uint64) ([]byte, error) {
 	if mem != nil {
 		return mem, nil
 	}
-	mem, err := s.open(id)
+	mem, err := s.open(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("mapping memory of rank %d: %w", rank, err)
 	}
@@ -42,9 +50,9 @@ func (s *segments) of(rank int, key uint64) ([]byte, error) {
 }
 
 // at returns n bytes at an extent of a rank's arena. The numbers may come from
-// that rank.
-func (s *segments) at(rank int, e arena.Extent, n int64) ([]byte, error) {
-	mem, err := s.of(rank, e.Key)
+// that rank. ctx bounds how long it waits for a segment to be published.
+func (s *segments) at(ctx context.Context, rank int, e arena.Extent, n int64) ([]byte, error) {
+	mem, err := s.segment(ctx, rank, e.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +62,8 @@ func (s *segments) at(rank int, e arena.Extent, n int64) ([]byte, error) {
 	return mem[e.Offset : e.Offset+n : e.Offset+n], nil
 }
 
-func (s *segments) open(id segmentID) ([]byte, error) {
-	f, err := s.process.supervisor.Open(context.Background(), id.rank, id.key)
+func (s *segments) open(ctx context.Context, id segmentID) ([]byte, error) {
+	f, err := s.process.supervisor.Open(ctx, id.rank, id.key)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"github.com/golaunch/golaunch/runtime/group"
 )
 
 // Undefined is the color of a rank that becomes a member of no new communicator
@@ -89,7 +87,7 @@ func (c *Comm) attend(ctx context.Context, signature uint32) error {
 }
 
 // derive makes the communicator of the given members of c, among them this rank,
-// in memory of the first one. Every member of c takes part in the rounds, with
+// in memory of the first one of each host. Every member of c takes part in the rounds, with
 // members of its own.
 //
 // Nobody gets the communicator before everybody has it: a member that gave up
@@ -103,6 +101,7 @@ func (c *Comm) derive(ctx context.Context, op Operation, name string, color int,
 	if err != nil {
 		if sub != nil {
 			sub.group.Break(op.String(), err)
+			sub.memory.link.close()
 		}
 		return nil, c.fail(op, err)
 	}
@@ -119,18 +118,16 @@ func (c *Comm) found(ctx context.Context, name string, color int, members []int)
 	if color == Undefined {
 		return nil, nil, c.attend(ctx, sigSplitMemory)
 	}
-	s, err := c.share(ctx, sigSplitMemory, members[0], group.Size(len(members)))
+	s, err := c.share(ctx, sigSplitMemory, members)
 	if err != nil {
 		if _, is := err.(*refusedError); is {
 			return nil, err, nil
 		}
 		return nil, nil, err
 	}
-	ranks := make([]int, len(members))
-	for i, m := range members {
-		ranks[i] = c.group.Rank(m)
+	sub, err = c.process.newComm(name, s.mem, s.me, s.link, s.ranks, s)
+	if err != nil {
+		s.link.close()
 	}
-	s.owner = 0 // in the new group
-	sub, err = c.process.newComm(name, s.mem, slices.Index(members, c.Rank()), ranks, s)
 	return sub, nil, err
 }

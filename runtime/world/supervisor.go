@@ -13,6 +13,10 @@ type supervisor interface {
 	// Open returns a descriptor of a peer's segment, which the caller closes. It
 	// waits until the peer has published it.
 	Open(ctx context.Context, rank int, key uint64) (*os.File, error)
+	// SetAddress tells the ranks of all hosts how they reach this one.
+	SetAddress(address []byte) error
+	// Report hands over figures for golaunch --stats.
+	Report(figures []byte) error
 	// Leave says goodbye: from now on this rank's exit is no failure.
 	Leave() error
 	// Abort asks for the end of the whole job with the given exit code.

@@ -26,6 +26,24 @@ func barrier(ctx context.Context, comm *world.Comm) error {
 	return g.WaitAll(ctx)
 }
 
+// A shape is hosts, and ranks on each.
+type shape [2]int
+
+var (
+	small  = []shape{{1, 3}, {2, 1}, {2, 2}, {3, 1}}
+	ofFour = []shape{{1, 4}, {2, 2}, {4, 1}}
+	ofTwo  = []shape{{1, 2}, {2, 1}}
+)
+
+// onHosts runs a rank program on worlds of several shapes.
+func onHosts(t *testing.T, shapes []shape, body func(t *testing.T, ctx context.Context, comm *world.Comm)) {
+	for _, s := range shapes {
+		t.Run(fmt.Sprintf("%dx%d", s[0], s[1]), func(t *testing.T) {
+			worldtest.RunHosts(t, s[0], s[1], func(ctx context.Context, comm *world.Comm) { body(t, ctx, comm) })
+		})
+	}
+}
+
 func TestWorldHasItsRanks(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		seen := make([]bool, n)
@@ -70,8 +88,8 @@ func TestJoinRefusesAFalseEnvironment(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	const n = 7
-	worldtest.Run(t, n, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, append(small, shape{1, 7}, shape{2, 4}), func(t *testing.T, ctx context.Context, comm *world.Comm) {
+		n := comm.Size()
 		// Odd and even ranks, each in descending order.
 		sub, err := comm.Split(ctx, comm.Rank()%2, -comm.Rank())
 		if err != nil {
@@ -98,7 +116,7 @@ func TestSplit(t *testing.T) {
 }
 
 func TestSplitUndefined(t *testing.T) {
-	worldtest.Run(t, 4, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, ofFour, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		color := 5
 		if comm.Rank() == 2 {
 			color = world.Undefined
@@ -118,7 +136,7 @@ func TestSplitUndefined(t *testing.T) {
 }
 
 func TestSplitOfSplitAndDup(t *testing.T) {
-	worldtest.Run(t, 4, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, ofFour, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		half, err := comm.Split(ctx, comm.Rank()/2, 0)
 		if err != nil {
 			t.Error(err)
@@ -145,7 +163,7 @@ func TestSplitOfSplitAndDup(t *testing.T) {
 }
 
 func TestSplitAndFreeLeaveNothingBehind(t *testing.T) {
-	worldtest.Run(t, 3, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, small, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		before := comm.Arena().Usage().InUse
 		for range 200 {
 			sub, err := comm.Dup(ctx)
@@ -153,8 +171,8 @@ func TestSplitAndFreeLeaveNothingBehind(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			next := (sub.Rank() + 1) % sub.Size()
-			if _, err := world.Of(sub).Writer(next); err != nil {
+			in, next := world.Of(sub), (sub.Rank()+1)%sub.Size()
+			if _, err := in.Writer(next); (err == nil) != in.Local(next) {
 				t.Error(err)
 			}
 			if err := sub.Free(ctx); err != nil {
@@ -169,10 +187,12 @@ func TestSplitAndFreeLeaveNothingBehind(t *testing.T) {
 }
 
 func TestPipesReachTheRightRank(t *testing.T) {
-	const n = 5
-	worldtest.Run(t, n, func(ctx context.Context, comm *world.Comm) {
-		in := world.Of(comm)
+	onHosts(t, append(small, shape{1, 5}), func(t *testing.T, ctx context.Context, comm *world.Comm) {
+		in, n := world.Of(comm), comm.Size()
 		for peer := range n {
+			if !in.Local(peer) {
+				continue
+			}
 			w, err := in.Writer(peer)
 			if err != nil {
 				t.Error(err)
@@ -184,6 +204,9 @@ func TestPipesReachTheRightRank(t *testing.T) {
 			t.Error(err)
 		}
 		for peer := range n {
+			if !in.Local(peer) {
+				continue
+			}
 			r, err := in.Reader(peer)
 			if err != nil || r == nil {
 				t.Errorf("from rank %d: %v, %v", peer, r, err)
@@ -252,7 +275,7 @@ func TestOverlappingCollectivesAreAnError(t *testing.T) {
 }
 
 func TestFailedRankBreaksCollectives(t *testing.T) {
-	worldtest.Run(t, 3, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, []shape{{1, 3}, {3, 1}, {2, 2}, {2, 3}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		if comm.Rank() == 1 {
 			if err := comm.Abort(7); err != nil {
 				t.Error(err)
@@ -272,7 +295,7 @@ func TestFailedRankBreaksCollectives(t *testing.T) {
 }
 
 func TestCancelledSplitBreaksTheCommunicator(t *testing.T) {
-	worldtest.Run(t, 3, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, []shape{{1, 3}, {3, 1}, {2, 2}, {2, 3}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		if comm.Rank() == 2 { // never takes part
 			for world.Of(comm).Group().Broken() == nil && ctx.Err() == nil {
 				runtime.Gosched()
@@ -294,8 +317,8 @@ func TestCancelledSplitBreaksTheCommunicator(t *testing.T) {
 // Whoever gets a communicator from Dup has company on it: a member whose Dup was
 // cancelled must not leave the others with a child on which they wait for ever.
 func TestCancelledDupLeavesNobodyWaiting(t *testing.T) {
-	for range 300 {
-		worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {
+	for range 100 {
+		onHosts(t, []shape{{1, 2}, {2, 1}, {2, 2}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 			mine, cancel := context.WithCancel(ctx)
 			defer cancel()
 			if comm.Rank() == 1 {
@@ -338,7 +361,7 @@ func TestFreeDuringACollective(t *testing.T) {
 }
 
 func TestFreeOfABrokenCommunicator(t *testing.T) {
-	worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, ofTwo, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		sub, err := comm.Dup(ctx)
 		if err != nil {
 			t.Error(err)
@@ -398,8 +421,14 @@ func TestInProcessFailureLeavesNothing(t *testing.T) {
 }
 
 func TestPanickingRankFailsOthers(t *testing.T) {
+	for _, s := range ofTwo {
+		panicking(t, s)
+	}
+}
+
+func panicking(t *testing.T, s shape) {
 	inner := &recorder{TB: t}
-	worldtest.Run(inner, 2, func(ctx context.Context, comm *world.Comm) {
+	worldtest.RunHosts(inner, s[0], s[1], func(ctx context.Context, comm *world.Comm) {
 		if comm.Rank() == 1 {
 			panic("out of cheese")
 		}
@@ -432,7 +461,7 @@ func TestAbortRefusesCodes(t *testing.T) {
 }
 
 func TestReachRefusesWhatIsNotThere(t *testing.T) {
-	worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {
+	onHosts(t, ofTwo, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		in := world.Of(comm)
 		mem, err := arena.Alloc[byte](comm.Arena(), 100)
 		if err != nil {
@@ -462,8 +491,14 @@ func TestReachRefusesWhatIsNotThere(t *testing.T) {
 }
 
 func TestWorldsLeaveNothingBehind(t *testing.T) {
+	for _, s := range ofFour {
+		leaveNothing(t, s)
+	}
+}
+
+func leaveNothing(t *testing.T, s shape) {
 	one := func() {
-		worldtest.Run(t, 4, func(ctx context.Context, comm *world.Comm) {
+		worldtest.RunHosts(t, s[0], s[1], func(ctx context.Context, comm *world.Comm) {
 			if sub, err := comm.Dup(ctx); err != nil {
 				t.Error(err)
 			} else if err := sub.Free(ctx); err != nil {

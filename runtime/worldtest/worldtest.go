@@ -19,7 +19,16 @@ import (
 // stack; the other ranks go on until they end.
 func Run(t testing.TB, n int, body func(ctx context.Context, comm *world.Comm)) {
 	t.Helper()
-	comms, err := world.InProcess(n)
+	RunHosts(t, 1, n, body)
+}
+
+// RunHosts is Run on several hosts of as many ranks each, the first host's first:
+// ranks of different hosts share no memory and talk over TCP on the loopback
+// interface.
+func RunHosts(t testing.TB, hosts, ranksPerHost int, body func(ctx context.Context, comm *world.Comm)) {
+	t.Helper()
+	skipLaunched(t)
+	comms, err := world.InProcessHosts(hosts, ranksPerHost)
 	if err != nil {
 		t.Fatalf("worldtest: %v", err)
 	}

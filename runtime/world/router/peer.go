@@ -48,6 +48,9 @@ func (r *Router) Conn(ctx context.Context, rank int) (transport.Conn, error) {
 	}
 	c, err := r.cfg.Dial(ctx, rank)
 	if err != nil {
+		if ctx.Err() == nil { // who cannot be reached has failed
+			err = r.blame(rank, err)
+		}
 		return nil, r.errorf(rank, "connecting", err)
 	}
 	c = r.cfg.Stats.counting(c, rank)

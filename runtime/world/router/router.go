@@ -219,6 +219,11 @@ func (r *Router) explain(rank int, err error) error {
 	if r.stopped() || !errors.Is(err, transport.ErrPeerFailed) && !errors.Is(err, transport.ErrClosed) {
 		return err
 	}
+	return r.blame(rank, err)
+}
+
+// blame makes err the failure of a rank, of which the job may know more.
+func (r *Router) blame(rank int, err error) error {
 	if failed := r.cfg.Failure(rank); failed != nil {
 		return failed
 	}
@@ -227,6 +232,10 @@ func (r *Router) explain(rank int, err error) error {
 
 // failed is the error for a peer of which only its transport has bad news.
 func (r *Router) failed(rank int, err error) error {
+	var failed *job.RankFailedError
+	if errors.As(err, &failed) {
+		return failed
+	}
 	if errors.Is(err, transport.ErrClosed) {
 		err = errPeerClosed
 	}

@@ -1,0 +1,107 @@
+package world
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/world/router"
+	"github.com/golaunch/golaunch/transport"
+)
+
+// worldPort is the port of the world communicator's group, at every rank. Port 1 is
+// the world's own, 2 that of messages.
+const worldPort = 3
+
+// A link carries the messages of one group to members on other hosts.
+//
+// # What arrives too early, or too late
+//
+// A port is opened before anybody learns its number. For the world communicator
+// that is before the rank announces itself; nobody can connect before. For other
+// groups it is before the round in which the numbers are exchanged, and the group
+// is made behind that round: a message may come in between. It cannot be of a round:
+// a member begins the group's first one only behind a further round of the parent
+// (sigSplitReady, or that of the window), which every member enters with its group
+// made. It can only be that a member has broken the group, because it gave up
+// between these two rounds. That member then breaks the parent, too, before the
+// further round can succeed: nobody will ever use the group, and dropping the
+// message is right.
+//
+// What comes after a port was closed is dropped as well: it is either a break of a
+// group that this rank has given up, or a round of one that is broken here.
+type link struct {
+	process *process
+	ranks   []int
+	hosts   []int    // of each member
+	me      int      // this rank's index in ranks
+	ports   []uint32 // of each member; those of leaders are used
+	port    *router.Port
+	group   atomic.Pointer[group.Group]
+}
+
+var (
+	_ group.Link = (*link)(nil)
+
+	_ = [1]struct{}{}[group.LinkRoom-router.PrefixSize]
+	_ = [1]struct{}{}[group.MaxLink-transport.MaxMessage]
+)
+
+// newLink returns the link of a group with these members, nil if all are on this
+// host.
+func newLink(p *process, ranks []int) *link {
+	l := &link{process: p, ranks: ranks, me: slices.Index(ranks, p.rank), ports: make([]uint32, len(ranks))}
+	far := false
+	for _, rank := range ranks {
+		l.hosts = append(l.hosts, p.mem.HostOf(rank))
+		far = far || !p.local(rank)
+	}
+	if !far {
+		return nil
+	}
+	return l
+}
+
+// leads reports whether this rank is its host's leader.
+func (l *link) leads() bool { return slices.Index(l.hosts, l.hosts[l.me]) == l.me }
+
+// deliver is the handler of the leader's port.
+func (l *link) deliver(from int, msg []byte) {
+	if g := l.group.Load(); g != nil {
+		g.Deliver(from, msg)
+	}
+}
+
+// close ends delivery. The group's memory may be given away afterwards.
+func (l *link) close() {
+	if l != nil && l.port != nil {
+		l.port.Close()
+	}
+}
+
+func (l *link) Send(ctx context.Context, member int, buf []byte) error {
+	return l.process.router.SendInPlace(ctx, l.ranks[member], l.ports[member], buf)
+}
+
+func (l *link) Post(member int, msg []byte) error {
+	return l.process.router.Post(l.ranks[member], l.ports[member], msg)
+}
+
+func (l *link) Failure(member int) error { return l.process.router.Failure(l.ranks[member]) }
+
+func (l *link) Gone(member int) bool { return l.process.router.Gone(l.ranks[member]) != nil }
+
+// newGroup makes this rank's view of a group; l is nil if all members are on this
+// host.
+func (p *process) newGroup(what string, area []byte, me int, l *link, ranks []int) (*group.Group, error) {
+	cfg := group.Config{What: what, Area: area, Me: me, Ranks: ranks, Memory: p.mem, Waiter: p.waiter}
+	if l != nil {
+		cfg.Hosts, cfg.Link = l.hosts, l
+	}
+	g, err := group.New(cfg)
+	if err == nil && l != nil {
+		l.group.Store(g)
+	}
+	return g, err
+}
