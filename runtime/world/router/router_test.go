@@ -116,6 +116,7 @@ func TestEverybodySendsToEverybodyAtOnce(t *testing.T) {
 	const size, count = 3, 500
 	over(t, size, func(t *testing.T, ctx context.Context, ranks []*rank) {
 		next := make([][size]uint32, size) // by receiver and sender
+		var served atomic.Int32
 		for i, r := range ranks {
 			r.OpenAt(7, func(from int, msg []byte) {
 				if got := binary.LittleEndian.Uint32(msg); got != next[i][from] || len(msg) != MaxMessage {
@@ -134,7 +135,11 @@ func TestEverybodySendsToEverybodyAtOnce(t *testing.T) {
 					}
 				}
 			}
-			return wait(ctx, r.Router, func() bool { return next[i] == [size]uint32{count, count, count} })
+			if err := wait(ctx, r.Router, func() bool { return next[i] == [size]uint32{count, count, count} }); err != nil {
+				return err
+			}
+			served.Add(1)
+			return wait(ctx, r.Router, func() bool { return served.Load() == size }) // others may still wait for credit
 		})
 	})
 }
@@ -162,10 +167,8 @@ func TestHandlersAnswer(t *testing.T) {
 					return err
 				}
 			}
-			return wait(ctx, r.Router, func() bool { return answers[i].Load() == count })
-		})
-		each(t, ranks, func(i int, r *rank) error { // until the other has its answers too
-			return wait(ctx, r.Router, func() bool { return answers[1-i].Load() == count })
+			// A rank goes on polling until the other has its answers, too.
+			return wait(ctx, r.Router, func() bool { return answers[0].Load() == count && answers[1].Load() == count })
 		})
 	})
 }
