@@ -94,7 +94,8 @@ var floors = map[string][]string{
 
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
-	"collectives":          {"collectives/schedule", "collectives/reduce", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying"},
+	"collectives/link":     {},
+	"collectives":          {"collectives/schedule", "collectives/reduce", "collectives/link", "transport", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying"},
 }
 
 // testFloors is what a room's tests may import beyond that.

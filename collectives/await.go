@@ -2,10 +2,14 @@ package collectives
 
 import "context"
 
-// outlet is the way to a peer. It is made on first use.
+// outlet is the way to a peer. A pipe is made on first use.
 func (e *engine) outlet(peer int) (outlet, error) {
 	if o := e.outlets[peer]; o != nil {
 		return o, nil
+	}
+	if e.links != nil && e.links.writers[peer] != nil {
+		e.outlets[peer] = e.links.writers[peer]
+		return e.outlets[peer], nil
 	}
 	w, err := e.inside.Writer(peer)
 	if err != nil {
@@ -15,10 +19,14 @@ func (e *engine) outlet(peer int) (outlet, error) {
 	return e.outlets[peer], nil
 }
 
-// inlet is the way from a peer, nil while that one has not made it.
+// inlet is the way from a peer, nil while that one has not made its pipe.
 func (e *engine) inlet(peer int) (inlet, error) {
 	if i := e.inlets[peer]; i != nil {
 		return i, nil
+	}
+	if e.links != nil && e.links.readers[peer] != nil {
+		e.inlets[peer] = linkInlet{e.links.readers[peer]}
+		return e.inlets[peer], nil
 	}
 	r, err := e.inside.Reader(peer)
 	if r == nil || err != nil {
@@ -101,9 +109,22 @@ func (r *run) awaited(lanes []lane) error {
 		if step, _ := r.next(&lanes[i]); step == nil {
 			continue
 		}
-		if err := r.group.Err(lanes[i].peer); err != nil {
+		if err := r.failure(lanes[i].peer); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// failure is why nothing can be expected of a peer any more. What a rank of another
+// host has sent may still be under way when it has left.
+func (e *engine) failure(peer int) error {
+	if e.links == nil || e.links.writers[peer] == nil {
+		return e.group.Err(peer)
+	}
+	err := e.inside.Over(peer)
+	if broken := e.group.Broken(); broken != nil && err != nil {
+		return broken // the peer may have left because of that
+	}
+	return err
 }

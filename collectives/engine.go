@@ -24,6 +24,7 @@ type engine struct {
 	outputs [][]byte
 	scratch []byte // Temp of schedules
 
+	links    *links   // to members of other hosts; nil before the first stream
 	outlets  []outlet // by rank; nil before the first use
 	inlets   []inlet
 	programs []*program // most recently used first
@@ -37,10 +38,20 @@ func newEngine(inside *world.Inside) *engine {
 	g := inside.Group()
 	n := g.Size()
 	return &engine{
-		inside: inside, group: g, me: g.Me(), size: n,
+		inside: inside, group: g, me: g.Me(), size: n, hosts: hostsOf(inside.Hosts()),
 		offers: make([]offer, n), views: make([]view, n),
 		outlets: make([]outlet, n), inlets: make([]inlet, n),
 	}
+}
+
+// hostsOf is where the members are, "" if all are on one host.
+func hostsOf(hosts []int) schedule.Hosts {
+	for _, h := range hosts {
+		if h != hosts[0] {
+			return schedule.HostsOf(hosts)
+		}
+	}
+	return ""
 }
 
 // enter begins a call on a communicator. Each enter that succeeds is ended by leave.

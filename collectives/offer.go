@@ -59,10 +59,10 @@ func decodeOffer(src []byte) (offer, error) {
 // come, that they agree, and where everybody's buffers are (e.offers).
 func (e *engine) open(ctx context.Context, c *call, in, out []byte) error {
 	mine := offer{bytes: c.bytes, root: c.root}
-	if len(in) > 0 {
+	if len(in) > 0 && e.hosts == "" {
 		mine.in, mine.hasIn = e.inside.Locate(in)
 	}
-	if len(out) > 0 {
+	if len(out) > 0 && e.hosts == "" {
 		mine.out, mine.hasOut = e.inside.Locate(out)
 	}
 	room := e.group.Room()[:offerSize]

@@ -42,6 +42,9 @@ type lane struct {
 
 // carryOut carries out a plan on the data.
 func (e *engine) carryOut(ctx context.Context, plan schedule.Plan, d data) error {
+	if err := e.connect(ctx); err != nil {
+		return err
+	}
 	p, err := e.program(plan)
 	if err != nil {
 		return err

@@ -17,7 +17,16 @@ const (
 	blockChunks = 64
 )
 
-// stream carries out an operation through pipes.
+// chunk is the chunk of schedules that cut their messages, in bytes: between hosts it
+// is what one Put takes, which costs system calls.
+func (e *engine) chunk() int {
+	if e.hosts != "" {
+		return linkPiece
+	}
+	return chunkBytes
+}
+
+// stream carries out an operation through pipes and links.
 func (e *engine) stream(ctx context.Context, c *call, a schedule.Algorithm, in, out []byte) error {
 	d := data{kind: c.kind, op: c.op, width: 1, in: in, out: out}
 	if c.op != 0 {
@@ -27,7 +36,7 @@ func (e *engine) stream(ctx context.Context, c *call, a schedule.Algorithm, in, 
 	if !a.Chunked() {
 		return e.carryOut(ctx, plan, d)
 	}
-	plan.Chunk = chunkBytes / d.width
+	plan.Chunk = e.chunk() / d.width
 	block := plan.Chunk * blockChunks * e.size
 	for from := 0; from < c.bytes/d.width; from += block {
 		plan.Count = min(block, c.bytes/d.width-from)

@@ -1,0 +1,219 @@
+package collectives
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/golaunch/golaunch/collectives/link"
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/transport"
+)
+
+// Between hosts, streams go over links. The ranks agree on them once, in a round of
+// the communicator before its first stream: everybody says where the rings are into
+// which the others write, and at which port it hears how far they are.
+
+// links are what a rank has of them.
+type links struct {
+	rings   []byte // a ring for every member, in their order
+	region  transport.Region
+	port    *world.Port
+	readers []*link.Reader // by member; nil for those of this host
+	writers []*link.Writer
+	member  map[int]int // by rank of the world
+}
+
+// A ring holds a few pieces, so that writer and reader both have something to do.
+// Those of many ranks are smaller: a rank has ringsBytes of them.
+const (
+	ringBytes  = 1 << 20
+	ringsBytes = 32 << 20
+	leastRing  = 64 << 10
+)
+
+func ringSize(members int) int {
+	size := ringBytes
+	for size > leastRing && size*members > ringsBytes {
+		size /= 2
+	}
+	return size
+}
+
+// sigLinks is the signature of the round in which the ranks agree on their links.
+const sigLinks = sigOurs | uint32(calls)<<whatAt
+
+// connect makes the links of a communicator over several hosts, unless they are
+// there.
+func (e *engine) connect(ctx context.Context) error {
+	if e.hosts == "" || e.links != nil {
+		return nil
+	}
+	l, err := e.newLinks()
+	if err != nil {
+		return err
+	}
+	if err = e.introduce(ctx, l); err != nil {
+		return errors.Join(err, l.close())
+	}
+	e.links = l
+	return nil
+}
+
+func (e *engine) newLinks() (*links, error) {
+	size := ringSize(e.size)
+	l := &links{
+		rings:   make([]byte, size*e.size),
+		readers: make([]*link.Reader, e.size), writers: make([]*link.Writer, e.size), member: map[int]int{},
+	}
+	far := -1
+	for m := range e.size {
+		l.member[e.inside.WorldRank(m)] = m
+		if !e.inside.Local(m) {
+			far = m
+		}
+	}
+	var err error
+	if l.region, err = e.inside.RegisterFor(far, l.rings); err != nil {
+		return nil, err
+	}
+	l.port = e.inside.OpenPort(l.hear)
+	return l, nil
+}
+
+// introduce is the round: afterwards every rank can write to every other one.
+func (e *engine) introduce(ctx context.Context, l *links) error {
+	room := e.group.Room()[:introductionSize]
+	introduction{l.region.Remote(), l.port.Number()}.encode(room)
+	e.group.Publish(sigLinks, room)
+	if err := e.group.WaitAll(ctx); err != nil {
+		return err
+	}
+	for m := range e.size {
+		theirs, err := decodeIntroduction(e.group.Payload(m), len(l.rings))
+		if err != nil {
+			return fmt.Errorf("rank %d: %w", m, err)
+		}
+		if e.inside.Local(m) {
+			continue
+		}
+		if err := e.join(ctx, l, m, theirs); err != nil {
+			return err
+		}
+	}
+	// Nobody writes before everybody can hear.
+	e.group.Publish(sigLinks+1, nil)
+	return e.group.WaitAll(ctx)
+}
+
+// join makes both ends of this rank to a member of another host.
+func (e *engine) join(ctx context.Context, l *links, m int, theirs introduction) error {
+	size := len(l.rings) / e.size
+	conn, err := e.inside.Conn(ctx, m)
+	if err != nil {
+		return err
+	}
+	ring, err := theirs.rings.Slice(int64(e.me*size), int64(size))
+	if err != nil {
+		return fmt.Errorf("rank %d: its rings: %w", m, err)
+	}
+	tell := func(what byte, n uint64) error {
+		var msg [tellingSize]byte
+		telling{what, n}.encode(msg[:])
+		return e.inside.Send(context.Background(), m, theirs.port, msg[:])
+	}
+	l.writers[m] = link.NewWriter(size,
+		func(offset int, b []byte) error {
+			at, err := ring.Slice(int64(offset), int64(len(b)))
+			if err != nil {
+				return err
+			}
+			return conn.Put(at, b, 0)
+		},
+		func(written uint64) error { return tell(tellWritten, written) })
+	l.readers[m] = link.NewReader(l.rings[m*size:][:size:size],
+		func(taken uint64) error {
+			_ = tell(tellTaken, taken) // a writer that has left, or died, needs no room
+			return nil
+		})
+	return nil
+}
+
+// hear is told by the other ends how far they are. What waits looks again after
+// every message.
+func (l *links) hear(from int, msg []byte) {
+	t, err := decodeTelling(msg)
+	m, ok := l.member[from]
+	if err != nil || !ok || l.readers[m] == nil {
+		return
+	}
+	if t.what == tellWritten {
+		l.readers[m].Written(t.n)
+	} else {
+		l.writers[m].Taken(t.n)
+	}
+}
+
+// Close gives the links up. Every member has stopped using them.
+func (e *engine) Close() error {
+	if e.links == nil {
+		return nil
+	}
+	return e.links.close()
+}
+
+func (l *links) close() error {
+	l.port.Close()
+	return l.region.Close()
+}
+
+// An introduction is what a rank says of itself: where its rings are, and its port.
+type introduction struct {
+	rings transport.Remote
+	port  uint32
+}
+
+const introductionSize = 4 * 8
+
+func (i introduction) encode(dst []byte) {
+	for k, w := range [...]uint64{i.rings.Key, uint64(i.rings.Offset), uint64(i.rings.Len), uint64(i.port)} {
+		binary.LittleEndian.PutUint64(dst[8*k:], w)
+	}
+}
+
+func decodeIntroduction(src []byte, rings int) (introduction, error) {
+	if len(src) != introductionSize {
+		return introduction{}, fmt.Errorf("an introduction of %d bytes, want %d", len(src), introductionSize)
+	}
+	word := func(k int) uint64 { return binary.LittleEndian.Uint64(src[8*k:]) }
+	i := introduction{transport.Remote{Key: word(0), Offset: int64(word(1)), Len: int64(word(2))}, uint32(word(3))}
+	if i.rings.Offset < 0 || i.rings.Len != int64(rings) || word(3) != uint64(i.port) {
+		return introduction{}, fmt.Errorf("an introduction with %d bytes at %d and port %d", i.rings.Len, i.rings.Offset, word(3))
+	}
+	return i, nil
+}
+
+// A telling is what the ends of a link say to each other.
+type telling struct {
+	what byte
+	n    uint64
+}
+
+const (
+	tellWritten = 1
+	tellTaken   = 2
+	tellingSize = 9
+)
+
+func (t telling) encode(dst []byte) {
+	dst[0] = t.what
+	binary.LittleEndian.PutUint64(dst[1:], t.n)
+}
+
+func decodeTelling(src []byte) (telling, error) {
+	if len(src) != tellingSize || src[0] != tellWritten && src[0] != tellTaken {
+		return telling{}, fmt.Errorf("a message of %d bytes that is none of a link", len(src))
+	}
+	return telling{src[0], binary.LittleEndian.Uint64(src[1:])}, nil
+}
