@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
@@ -15,8 +16,16 @@ type Inside struct {
 	comm *Comm
 
 	// Collectives is what package collectives keeps for this communicator. It is
-	// touched only between Enter and Exit.
+	// touched only between Enter and Exit. If it is an io.Closer, Free closes it,
+	// when no member uses it any more.
 	Collectives any
+}
+
+func (in *Inside) close() error {
+	if c, ok := in.Collectives.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // Of returns the inside of a communicator.
