@@ -81,3 +81,28 @@ func FuzzBetweenHosts(f *testing.F) {
 		}
 	})
 }
+
+// Links are given back with their communicator.
+func TestFreeClosesLinks(t *testing.T) {
+	worldtest.RunHosts(t, 2, 1, func(ctx context.Context, comm *world.Comm) {
+		sub, err := comm.Dup(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		in, out := make([]int64, 5000), make([]int64, 5000)
+		if err := Allreduce(ctx, sub, in, out, Sum); err != nil {
+			t.Error(err)
+		}
+		e, ok := world.Of(sub).Collectives.(*engine)
+		if !ok || e.links == nil {
+			t.Fatal("a long Allreduce between hosts made no links")
+		}
+		if err := sub.Free(ctx); err != nil {
+			t.Error(err)
+		}
+		if e.links != nil {
+			t.Error("Free has not given up the links")
+		}
+	})
+}

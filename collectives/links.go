@@ -160,7 +160,9 @@ func (e *engine) Close() error {
 	if e.links == nil {
 		return nil
 	}
-	return e.links.close()
+	l := e.links
+	e.links = nil
+	return l.close()
 }
 
 func (l *links) close() error {
