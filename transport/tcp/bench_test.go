@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -198,19 +199,43 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// BenchmarkRestingTarget is a Put and its Flush, and a FetchAdd, to a rank that
-// sleeps: its endpoint's goroutine serves them.
-func BenchmarkRestingTarget(b *testing.B) {
-	p, old := startPair(b, "idle", 2), new(uint64)
+// BenchmarkRestingTarget is a Put and a FetchAdd to a rank that sleeps, and
+// BenchmarkBusyTarget to one that computes on one core: the endpoint's goroutine
+// serves them.
+func BenchmarkRestingTarget(b *testing.B) { benchmarkPassive(b, "idle") }
+func BenchmarkBusyTarget(b *testing.B)    { benchmarkPassive(b, "busy") }
+
+func benchmarkPassive(b *testing.B, role string) {
+	p, old := startPair(b, role, 2), new(uint64)
 	for name, operate := range map[string]func() error{
 		"put 8 B":   func() error { return p.await(1, p.c.Put(p.peer, make([]byte, 8), 1)) },
 		"add":       func() error { return p.await(1, p.c.FetchAdd(p.peer, 1, old, 1)) },
 		"put 1 MiB": func() error { return p.await(1, p.c.Put(p.peer, p.mem[:1<<20], 1)) },
 	} {
 		b.Run(name, func(b *testing.B) {
+			var all []time.Duration
 			for b.Loop() {
+				start := time.Now()
 				check(b, operate())
+				all = append(all, time.Since(start))
 			}
+			slices.Sort(all)
+			b.ReportMetric(float64(all[len(all)/2]), "median-ns")
+			b.ReportMetric(float64(all[len(all)*99/100]), "p99-ns")
+			b.ReportMetric(float64(all[len(all)-1]), "worst-ns")
 		})
 	}
+}
+
+// BenchmarkGathered is 64 Puts and one Flush, for each Put.
+func BenchmarkGathered(b *testing.B) {
+	p, src := startPair(b, "serve", 2), make([]byte, 8)
+	check(b, p.await(0, p.c.Send(nil)))
+	for b.Loop() {
+		for range 64 {
+			check(b, p.c.Put(p.peer, src, 0))
+		}
+		check(b, p.await(1, p.c.Flush(1)))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/put")
 }

@@ -224,6 +224,8 @@ func child1(ctx context.Context, cancel func(), role string) error {
 	case "idle":
 		<-p.ended()
 		return nil
+	case "busy":
+		return p.compute()
 	}
 	return p.serve()
 }
@@ -239,6 +241,37 @@ func (p *pair) ended() <-chan struct{} {
 		}
 	}()
 	return ended
+}
+
+// compute keeps one core busy, bound to it, and never calls anything.
+func (p *pair) compute() error {
+	var cores unix.CPUSet
+	cores.Set(1)
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, task := range tasks {
+		var tid int
+		if _, err := fmt.Sscan(task.Name(), &tid); err != nil {
+			return err
+		}
+		if err := unix.SchedSetaffinity(tid, &cores); err != nil {
+			return err
+		}
+	}
+	over := p.ended()
+	var stop atomic.Bool
+	go func() {
+		<-over
+		stop.Store(true)
+	}()
+	for n := 0; !stop.Load(); n++ {
+		for range 1 << 20 {
+			n ^= n << 1
+		}
+	}
+	return nil
 }
 
 // asleepAfter is how long serve polls although nothing comes.
