@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +44,8 @@ type process struct {
 	listening  atomic.Bool
 	ctx        context.Context // ends with close
 	cancel     context.CancelFunc
-	release    func() error // what else to close, or nil
+	background sync.WaitGroup // goroutines that use all this: close waits for them
+	release    func() error   // what else to close, or nil
 	left       atomic.Bool
 }
 
@@ -164,6 +166,7 @@ func (p *process) close() error {
 	p.router.Stop()
 	err := p.closeEndpoints()
 	p.router.Close()
+	p.background.Wait()
 	p.waiter.Close()
 	err = errors.Join(err, p.segments.close(), p.arena.Close(), p.supervisor.Close())
 	if p.release != nil {
