@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -109,4 +110,35 @@ func TestSecondConnectionIsDeclined(t *testing.T) {
 func dialAgain(t *testing.T, e *endpoint) error {
 	t.Helper()
 	return hearVerdict(callAs(t, e, 1))
+}
+
+// TestDescriptorsAreGivenBack: plain and encrypted, whoever closes first.
+func TestDescriptorsAreGivenBack(t *testing.T) {
+	encrypted := loopback()
+	encrypted.Encrypt = true
+	for name, p := range map[string]Provider{"plain": loopback(), "encrypted": encrypted} {
+		open := func() int {
+			all, err := os.ReadDir("/proc/self/fd")
+			check(t, err)
+			return len(all)
+		}
+		talk := func(t *testing.T) {
+			w := transporttest.NewWorld(t, p, 2)
+			result := make(chan error, 2)
+			for rank := range 2 {
+				go func() { result <- dialAndTalk(t, w, rank, 5) }()
+			}
+			for range 2 {
+				check(t, <-result)
+			}
+		}
+		t.Run(name+", first", talk) // what the runtime opens once
+		before := open()
+		for k := range 10 {
+			t.Run(fmt.Sprint(name, k), talk)
+		}
+		if after := open(); after != before {
+			t.Errorf("%s: %d descriptors are open, %d were", name, after, before)
+		}
+	}
 }
