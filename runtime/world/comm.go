@@ -8,19 +8,23 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/world/messages"
 )
 
 // A Comm is a communicator: an ordered set of ranks that communicate with each
 // other and with nobody else (MPI-5.0 section 7.2).
 type Comm struct {
-	process *process
-	name    string
-	group   *group.Group
-	pipes   *pipes
-	memory  *shared // the group's memory; nil for the world, whose lies in the job's
-	inside  Inside
-	busy    atomic.Uint32 // the Operation under way; 0: none
-	left    atomic.Bool
+	process  *process
+	name     string
+	group    *group.Group
+	pipes    *pipes
+	memory   *shared // the group's memory; nil for the world, whose lies in the job's
+	box      *messages.Box
+	context  uint64 // names it in messages
+	children uint32 // communicators made from it
+	inside   Inside
+	busy     atomic.Uint32 // the Operation under way; 0: none
+	left     atomic.Bool
 }
 
 func (p *process) newComm(name string, area []byte, me int, l *link, ranks []int, memory *shared) (*Comm, error) {
@@ -31,6 +35,9 @@ func (p *process) newComm(name string, area []byte, me int, l *link, ranks []int
 	c := &Comm{process: p, name: name, group: g, memory: memory}
 	c.pipes = newPipes(c)
 	c.inside.comm = c
+	if memory == nil {
+		c.openBox(worldContext)
+	}
 	return c, nil
 }
 
@@ -115,5 +122,6 @@ func (c *Comm) dissolve(ctx context.Context) error {
 	if err := c.attend(ctx, sigFree); err != nil {
 		return err
 	}
-	return errors.Join(c.pipes.free(), c.memory.free(ctx, c.group))
+	c.box.Close(errLeft)
+	return errors.Join(c.inside.close(), c.pipes.free(), c.memory.free(ctx, c.group))
 }

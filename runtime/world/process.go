@@ -14,6 +14,7 @@ import (
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/job"
 	"github.com/golaunch/golaunch/runtime/waiting"
+	"github.com/golaunch/golaunch/runtime/world/messages"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 )
@@ -42,6 +43,9 @@ type process struct {
 	near       transport.Endpoint // to ranks of this host
 	far        transport.Endpoint // to those of other hosts; nil when there are none
 	listening  atomic.Bool
+	messages   *messages.Messages
+	types      sync.Map        // element types that messages may have, as keys
+	departed   []atomic.Int64  // by rank, when it was first seen to have left; 0: not
 	ctx        context.Context // ends with close
 	cancel     context.CancelFunc
 	background sync.WaitGroup // goroutines that use all this: close waits for them
@@ -69,6 +73,8 @@ func newProcess(s setup, sup supervisor, mem *job.Memory) (*process, error) {
 		p.cancel()
 		return nil, errors.Join(err, p.arena.Close())
 	}
+	p.departed = make([]atomic.Int64, p.size)
+	p.openMessages()
 	return p, nil
 }
 
@@ -159,6 +165,7 @@ const drainTime = time.Second
 
 // close gives up everything the rank has. What is mapped is unmapped.
 func (p *process) close() error {
+	p.messages.Close(errLeft)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	p.router.Drain(ctx)
 	cancel()

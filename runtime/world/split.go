@@ -94,6 +94,7 @@ func (c *Comm) attend(ctx context.Context, signature uint32) error {
 // could otherwise not break it, and those that have it would wait for that member
 // for ever.
 func (c *Comm) derive(ctx context.Context, op Operation, name string, color int, members []int) (*Comm, error) {
+	c.children++
 	sub, refused, err := c.found(ctx, name, color, members)
 	if err == nil {
 		err = c.attend(ctx, sigSplitReady)
@@ -101,6 +102,7 @@ func (c *Comm) derive(ctx context.Context, op Operation, name string, color int,
 	if err != nil {
 		if sub != nil {
 			sub.group.Break(op.String(), err)
+			sub.box.Close(errLeft)
 			sub.memory.link.close()
 		}
 		return nil, c.fail(op, err)
@@ -128,6 +130,8 @@ func (c *Comm) found(ctx context.Context, name string, color int, members []int)
 	sub, err = c.process.newComm(name, s.mem, s.me, s.link, s.ranks, s)
 	if err != nil {
 		s.link.close()
+		return nil, nil, err
 	}
-	return sub, nil, err
+	sub.openBox(c.childContext(color))
+	return sub, nil, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
@@ -28,6 +30,8 @@ type Spec struct {
 	Sizes   []int
 	Buffers []string // measured unless --buffers says otherwise
 	Unit    int      // every size is a multiple of this
+
+	Flags func(*pflag.FlagSet) // adds the benchmark's own flags, or nil
 }
 
 // Oversubscribed is what iteration counts are divided by when ranks outnumber
@@ -52,6 +56,9 @@ func (s Spec) Parse(args []string, help io.Writer) (Options, error) {
 	flags.IntVar(&o.Batches, "batches", 11, "batches, whose median is the result")
 	flags.IntVar(&o.Divide, "divide", 0, fmt.Sprintf("divide iteration counts by this (default 1, %d when ranks outnumber cores)", Oversubscribed))
 	flags.BoolVar(&o.JSON, "json", false, "print one JSON object a line")
+	if s.Flags != nil {
+		s.Flags(flags)
+	}
 	if err := program.ParseOnly(flags, args); err != nil {
 		return o, err
 	}

@@ -44,9 +44,12 @@ func NewPrinter(out io.Writer, asJSON bool, heading string) Printer {
 }
 
 // Heading is what stands above a table.
-func Heading(ranks, cores, batches int) string {
+func Heading(ranks, cores, batches int) string { return HeadingOver(Transport, ranks, cores, batches) }
+
+// HeadingOver is Heading for results over a named transport.
+func HeadingOver(transport string, ranks, cores, batches int) string {
 	return fmt.Sprintf("%s over %s, %s, median of %d batches",
-		figures.Plural(ranks, "rank"), Transport, figures.Plural(cores, "core"), batches)
+		figures.Plural(ranks, "rank"), transport, figures.Plural(cores, "core"), batches)
 }
 
 type lines struct{ enc *json.Encoder }

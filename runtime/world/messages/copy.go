@@ -49,7 +49,9 @@ func (m *Messages) offer(r *Request, p *rendezvous.ReadyPacket) error {
 	r.word = w
 	p.Word, p.Generation = w.place, w.load().Generation()
 	p.Address = uint64(r.copy.memory.Publish(r.data))
-	p.Memory, _ = m.cfg.Memory.Locate(r.data)
+	if at, ok := m.cfg.Memory.Locate(r.data); ok {
+		p.Memory = at
+	}
 	return nil
 }
 

@@ -28,6 +28,9 @@ type Config struct {
 	Wake func()
 	// Local reports whether a rank shares memory with this one.
 	Local func(rank int) bool
+	// Failure returns why nothing more will come from a rank, nil as long as something
+	// may. What has come is delivered first.
+	Failure func(rank int) error
 	// Died returns why a rank is lost: it ended without having left the job.
 	Died func(rank int) error
 	// Blind forbids to touch other processes' memory where it is not mapped.

@@ -137,19 +137,19 @@ func (m *Messages) park(ctx context.Context, r *Request) (over bool, err error) 
 // waiter, on behalf of the parked ones as well.
 type lookOut Request
 
-// Ready polls: shared memory does not show that a message has come.
-func (l *lookOut) Ready() bool {
-	r := (*Request)(l)
-	if !r.stir() {
-		r.box.m.cfg.Router.Poll()
-	}
-	return r.stir()
-}
+// Ready tells what the polling has brought.
+func (l *lookOut) Ready() bool { return (*Request)(l).stir() }
 
-// Err also wakes the parked whose peers have failed.
+// Err also wakes the parked whose peers have failed. What such a rank had sent
+// before is taken in first.
 func (l *lookOut) Err() error {
 	r := (*Request)(l)
-	r.box.m.wakeDoomed()
+	m := r.box.m
+	if m.closing.Load() || m.anyFailed() {
+		for m.cfg.Router.Poll() {
+		}
+		m.wakeDoomed()
+	}
 	return r.doomed()
 }
 
@@ -162,9 +162,9 @@ func (r *Request) doomed() error {
 	case r.givenUp == nil && m.closing.Load():
 		return m.closed
 	case r.world >= 0:
-		return m.cfg.Router.Failure(r.world)
+		return m.cfg.Failure(r.world)
 	case r.from >= 0:
-		return m.cfg.Router.Failure(r.from)
+		return m.cfg.Failure(r.from)
 	}
 	return r.box.deserted()
 }
@@ -181,7 +181,7 @@ func (b *Box) deserted() error {
 		if err := b.m.cfg.Died(rank); err != nil {
 			return err
 		}
-		if err := b.m.cfg.Router.Failure(rank); err != nil {
+		if err := b.m.cfg.Failure(rank); err != nil {
 			gone = err
 		} else {
 			hope = true
@@ -193,14 +193,10 @@ func (b *Box) deserted() error {
 	return gone
 }
 
-// wakeDoomed wakes those parked goroutines whose requests are doomed. Ranks fail
-// rarely, so it asks first whether any has.
+// wakeDoomed wakes those parked goroutines whose requests are doomed.
 func (m *Messages) wakeDoomed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.seats.parked) == 0 || !m.closing.Load() && !m.anyFailed() {
-		return
-	}
 	for i := len(m.seats.parked) - 1; i >= 0; i-- {
 		if i < len(m.seats.parked) && m.seats.parked[i].doomed() != nil {
 			m.seats.wake(m.seats.parked[i])
@@ -210,7 +206,7 @@ func (m *Messages) wakeDoomed() {
 
 func (m *Messages) anyFailed() bool {
 	for rank := range m.cfg.Size {
-		if rank != m.cfg.Rank && m.cfg.Router.Failure(rank) != nil {
+		if rank != m.cfg.Rank && m.cfg.Failure(rank) != nil {
 			return true
 		}
 	}
