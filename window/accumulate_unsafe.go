@@ -40,7 +40,7 @@ func (w *Window[T]) Accumulate(target, disp int, src []T, op Op) error {
 		return w.errorf("Accumulate to target %d: %w", target, err)
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || len(src) > w.parts[target].limit-disp {
-		return w.refuse("Accumulate", target, disp, len(src))
+		return w.accumulateRemote(target, disp, unsafe.Pointer(unsafe.SliceData(src)), len(src), op)
 	}
 	if len(src) == 0 {
 		return nil
@@ -89,7 +89,7 @@ func (w *Window[T]) fetch(name string, target, disp int, v T, op Op) (old T, err
 		return old, w.errorf("%s at target %d: %w", name, target, err)
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || disp >= w.parts[target].limit {
-		return old, w.refuse(name, target, disp, 1)
+		return w.fetchElsewhere(name, target, disp, v, op)
 	}
 	to := at[T](&w.parts[target], disp)
 	if w.kind.Width != element.Ranged {
@@ -101,6 +101,11 @@ func (w *Window[T]) fetch(name string, target, disp int, v T, op Op) (old T, err
 	w.kind.Update(unsafe.Pointer(&old), to, unsafe.Pointer(&v), 1, op)
 	w.leaveRange(target, disp)
 	return old, nil
+}
+
+func (w *Window[T]) fetchElsewhere(name string, target, disp int, v T, op Op) (old T, err error) {
+	err = w.fetchRemote(name, target, disp, unsafe.Pointer(&old), unsafe.Pointer(&v), op)
+	return old, err
 }
 
 // CompareAndSwap stores replacement in element disp of target's part if it equals
@@ -115,7 +120,7 @@ func (w *Window[T]) CompareAndSwap(target, disp int, expect, replacement T) (old
 		return old, w.errorf("at target %d: %w", target, err)
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || disp >= w.parts[target].limit {
-		return old, w.refuse("CompareAndSwap", target, disp, 1)
+		return w.swapElsewhere(target, disp, expect, replacement)
 	}
 	to := at[T](&w.parts[target], disp)
 	if w.kind.Width != element.Ranged {
@@ -127,6 +132,11 @@ func (w *Window[T]) CompareAndSwap(target, disp int, expect, replacement T) (old
 	w.kind.Swap(unsafe.Pointer(&old), to, unsafe.Pointer(&expect), unsafe.Pointer(&replacement))
 	w.leaveRange(target, disp)
 	return old, nil
+}
+
+func (w *Window[T]) swapElsewhere(target, disp int, expect, replacement T) (old T, err error) {
+	err = w.swapRemote(target, disp, unsafe.Pointer(&old), unsafe.Pointer(&expect), unsafe.Pointer(&replacement))
+	return old, err
 }
 
 // bits and value convert elements of at most 8 bytes. For wider ones, which never get

@@ -50,6 +50,7 @@ func Allocate[T any](ctx context.Context, comm *world.Comm, n int, opts ...Optio
 
 func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n int) error {
 	c.in, c.me, c.arena = world.Of(comm), comm.Rank(), comm.Arena()
+	c.away = whoIsAway(c.in, comm.Size())
 	if err := c.in.Enter(world.OpAllocate); err != nil {
 		return fmt.Errorf("%w (%s)", err, c.what)
 	}
@@ -61,8 +62,10 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 	var refused *refusal
 	if errors.As(err, &refused) {
 		err = c.errorf("Allocate of %s on communicator %q: %w", plural(n), comm.Name(), err)
+		c.retire(nil)
 	} else {
 		err = c.fail(world.OpAllocate, err) // before disown: others may still come by
+		c.retire(err)
 	}
 	return errors.Join(err, c.disown())
 }
@@ -101,7 +104,7 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 	}
 	var mine statement
 	if err == nil {
-		mine = statement{text: t.String(), values: [4]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n))}}
+		mine = statement{text: t.String(), values: [6]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n))}}
 	}
 	all, err := agree(ctx, c.in, signatureDescribe, refusing(err, mine))
 	if err != nil {
@@ -123,8 +126,12 @@ func (c *core) offer(ctx context.Context, n int) ([]statement, error) {
 	err := c.acquire(n)
 	var mine statement
 	if err == nil {
-		r := c.own.region.Remote()
-		mine.values = [4]uint64{r.Key, uint64(r.Offset), uint64(r.Len)}
+		near, far := c.own.region.Remote(), c.own.region.Far()
+		mine.values = [6]uint64{near.Key, uint64(near.Offset), uint64(near.Len), far.Key, uint64(far.Offset)}
+		if c.away != nil {
+			c.service = newService(c)
+			mine.values[5] = uint64(c.service.port.Number())
+		}
 	}
 	return agree(ctx, c.in, signatureOffer, refusing(err, mine))
 }
@@ -158,19 +165,45 @@ func (c *core) mapParts(offers []statement, counts []int) error {
 	if c.kind.Width == element.Ranged {
 		c.latches = make([]lock.Latches, members)
 	}
+	ports := make([]uint32, members)
 	for m, o := range offers {
-		mem := c.own.memory
-		if m != c.me {
-			var err error
-			r := transport.Remote{Key: o.values[0], Offset: int64(o.values[1]), Len: int64(o.values[2])}
-			if mem, err = c.in.Map(m, r); err != nil {
-				return err
-			}
-		}
-		if err := c.view(m, mem, counts[m]); err != nil {
+		ports[m] = uint32(o.values[5])
+		if err := c.mapPart(m, o, counts[m]); err != nil {
 			return fmt.Errorf("the part of rank %d: %w", c.in.WorldRank(m), err)
 		}
 	}
+	if c.service == nil {
+		return nil
+	}
+	return c.service.open(ports)
+}
+
+func (c *core) mapPart(m int, o statement, count int) error {
+	if c.away != nil && c.away[m] {
+		return c.viewRemote(m, o, count)
+	}
+	mem := c.own.memory
+	if m != c.me {
+		var err error
+		r := transport.Remote{Key: o.values[0], Offset: int64(o.values[1]), Len: int64(o.values[2])}
+		if mem, err = c.in.Map(m, r); err != nil {
+			return err
+		}
+	}
+	return c.view(m, mem, count)
+}
+
+// viewRemote makes the part of a rank on another host.
+func (c *core) viewRemote(m int, o statement, count int) error {
+	all := transport.Remote{Key: o.values[3], Offset: int64(o.values[4]), Len: int64(o.values[2])}
+	elements, err := all.Slice(int64(c.elementsAt()), int64(count*c.kind.Size))
+	if err != nil {
+		return err
+	}
+	r := &remote{target: m, count: count, elements: elements, port: uint32(o.values[5])}
+	c.remotes = append(c.remotes, r)
+	c.parts[m] = newRemotePart(r)
+	c.locks[m].InitElsewhere()
 	return nil
 }
 
@@ -180,7 +213,7 @@ func (c *core) view(m int, mem []byte, count int) error {
 		return fmt.Errorf("%d bytes, want %d for %s", len(mem), want, plural(count))
 	}
 	members := len(c.parts)
-	if err := c.locks[m].Init(mem, c.me, members, c.group); err != nil {
+	if err := c.locks[m].Init(mem, c.me, members, c.peers(m)); err != nil {
 		return err
 	}
 	c.parts[m] = newPart(mem[c.elementsAt():], count)
@@ -188,6 +221,6 @@ func (c *core) view(m int, mem []byte, count int) error {
 		return nil
 	}
 	var err error
-	c.latches[m], err = lock.InitLatches(mem[c.latchesAt():], c.me, members, c.group)
+	c.latches[m], err = lock.InitLatches(mem[c.latchesAt():], c.me, members, c.peers(m))
 	return err
 }

@@ -22,6 +22,10 @@
 // instruction of the CPU; Flush is a fence; Lock and Unlock are one compare-and-swap
 // each while nobody else wants the lock. None of them allocates.
 //
+// A part on another host is reached by messages, which its rank's process serves
+// whatever the program there does. A Put leaves when it is called; Get, Flush, Lock, Unlock
+// and every operation that brings a value wait for one round trip.
+//
 // # Goroutine safety
 //
 // Any number of goroutines of a rank may use Put, Get, Accumulate, FetchAdd,
@@ -33,5 +37,7 @@
 // # Lock order
 //
 // Collective calls hold the communicator (world's Enter) while they wait; a latch over
-// a range of elements, and the latch of a lock, are leaves.
+// a range of elements, and the latch of a lock, are leaves. What serves other hosts
+// takes client.mu, then deputy.mu, and posts answers under them; calls.mu is a leaf.
+// Nobody waits with one of these.
 package window

@@ -28,7 +28,16 @@ func (c *core) refuse(op string, target, disp, n int) error {
 		err = c.noEpoch(target)
 	}
 	if err == nil {
-		err = fmt.Errorf("exceeds its part, of %d elements", c.parts[target].count)
+		err = fmt.Errorf("exceeds its part, of %d elements", c.Size(target))
+	}
+	return c.failed(op, target, disp, n, err)
+}
+
+// failed names an operation on n elements at disp of a target in front of its error, nil
+// if there is none.
+func (c *core) failed(op string, target, disp, n int, err error) error {
+	if err == nil {
+		return nil
 	}
 	return c.errorf("%s of %s at displacement %d of target %d: %w", op, plural(n), disp, target, err)
 }
@@ -38,7 +47,7 @@ func (c *core) noEpoch(target int) error {
 	switch {
 	case c.over != nil:
 		return c.over
-	case c.parts[target].limit < 0:
+	case !c.isOpen(target):
 		return errNoEpoch
 	}
 	return nil

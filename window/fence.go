@@ -29,12 +29,19 @@ func (c *core) Fence(ctx context.Context) error {
 	if err := c.group.Broken(); err != nil {
 		return c.fenceFailed(err)
 	}
+	if c.remotes != nil {
+		if err := c.completeAll(everyone); err != nil {
+			return c.fenceFailed(err)
+		}
+	}
 	c.group.Publish(signatureFence, nil)
 	if err := c.group.WaitAll(ctx); err != nil {
 		return c.fenceFailed(err)
 	}
 	return nil
 }
+
+func everyone(int) bool { return true }
 
 func (c *core) mayNotFence() error {
 	switch {

@@ -27,12 +27,16 @@ func (c *core) Free(ctx context.Context) error {
 		return fmt.Errorf("%w (%s)", err, c.what)
 	}
 	defer c.in.Exit()
+	if c.mayNotFree() == nil {
+		_ = c.completeAll(everyone) // with whom it fails, the round will
+	}
 	_, err := agree(ctx, c.in, signatureFree, refusing(c.mayNotFree(), statement{}))
 	var refused *refusal
 	if errors.As(err, &refused) {
 		return c.errorf("Free: %w", err)
 	}
 	c.end(errFreed)
+	c.retire(err) // nobody asks any more, if all agree
 	if err == nil {
 		err = c.disband(ctx)
 	}
@@ -40,6 +44,17 @@ func (c *core) Free(ctx context.Context) error {
 		err = c.fail(world.OpFree, err)
 	}
 	return errors.Join(err, c.disown())
+}
+
+// retire ends this rank's service. With an error some origins may not know that.
+func (c *core) retire(err error) {
+	switch {
+	case c.service == nil:
+	case err == nil:
+		c.service.close()
+	default:
+		c.service.refuse(err)
+	}
 }
 
 // fail breaks the communicator because op failed here.

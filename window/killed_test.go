@@ -17,14 +17,16 @@ import (
 // those who wait, not a hang, when the job is not stopped because of it. (Package lock kills
 // at every step of its protocol.)
 func TestKilledRank(t *testing.T) {
-	for seed := range 6 {
-		out, err := launch(t, 3, "killed", []string{"--on-failure", "continue"}, fmt.Sprintf("%s=%d", seedVariable, seed))
-		if err == nil {
-			t.Errorf("seed %d: golaunch reports success\n%s", seed, out)
-		}
-		for _, r := range []int{0, 2} {
-			if !strings.Contains(out, fmt.Sprintf("rank %d got an error", r)) {
-				t.Errorf("seed %d: rank %d has not ended with an error:\n%s", seed, r, out)
+	for _, hosts := range layouts(3) {
+		for seed := range 6 {
+			out, err := launch(t, 3, "killed", append(onMachine(hosts), "--on-failure", "continue"), fmt.Sprintf("%s=%d", seedVariable, seed))
+			if err == nil {
+				t.Errorf("%d hosts, seed %d: golaunch reports success\n%s", hosts, seed, out)
+			}
+			for _, r := range []int{0, 2} {
+				if !strings.Contains(out, fmt.Sprintf("rank %d got an error", r)) {
+					t.Errorf("%d hosts, seed %d: rank %d has not ended with an error:\n%s", hosts, seed, r, out)
+				}
 			}
 		}
 	}

@@ -19,19 +19,19 @@ import (
 // often that was seen, to show that it can see it. (With fullFence emptied, on two
 // cores of an EPYC, each run saw it, in hundreds of 30,000 trials.)
 func TestStoreBuffering(t *testing.T) {
-	for _, procs := range []int{1, 2, 4} {
-		out, err := launch(t, 2, "litmus", nil, fmt.Sprintf("%s=%d", procsVariable, procs))
+	for _, c := range []struct{ procs, hosts int }{{1, 1}, {2, 1}, {4, 1}, {2, 2}} {
+		out, err := launch(t, 2, "litmus", onMachine(c.hosts), fmt.Sprintf("%s=%d", procsVariable, c.procs))
 		if err != nil {
-			t.Fatalf("GOMAXPROCS %d: %v\n%s", procs, err, out)
+			t.Fatalf("GOMAXPROCS %d, %d hosts: %v\n%s", c.procs, c.hosts, err, out)
 		}
 		var flushed int
 		if _, err := fmt.Sscanf(out, "both 0: %d times", &flushed); err != nil {
 			t.Fatalf("%v in %q", err, out)
 		}
 		if flushed != 0 {
-			t.Errorf("GOMAXPROCS %d: both ranks miss the other's Put %d times", procs, flushed)
+			t.Errorf("GOMAXPROCS %d, %d hosts: both ranks miss the other's Put %d times", c.procs, c.hosts, flushed)
 		}
-		t.Logf("GOMAXPROCS %d: %s", procs, out)
+		t.Logf("GOMAXPROCS %d, %d hosts: %s", c.procs, c.hosts, out)
 	}
 }
 

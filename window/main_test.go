@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -23,10 +24,30 @@ func (r rank) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(form
 // limit is how long a test's ranks may take together.
 const limit = time.Minute
 
-// run runs body as each of n ranks.
+// run runs body as each of n ranks, in every layout.
 func run(t *testing.T, n int, body func(r rank)) {
 	t.Helper()
-	worldtest.Run(t, n, func(ctx context.Context, comm *world.Comm) {
+	for _, hosts := range layouts(n) {
+		t.Run(fmt.Sprintf("%d ranks on %d hosts", n, hosts), func(t *testing.T) { runOn(t, hosts, n/hosts, body) })
+	}
+}
+
+// layouts are on how many hosts n ranks may be: on one, on two, each on its own.
+func layouts(n int) []int {
+	all := []int{1}
+	if n%2 == 0 && n > 2 {
+		all = append(all, 2)
+	}
+	if n > 1 {
+		all = append(all, n)
+	}
+	return all
+}
+
+// runOn runs body as each of the ranks of several hosts.
+func runOn(t *testing.T, hosts, each int, body func(r rank)) {
+	t.Helper()
+	worldtest.RunHosts(t, hosts, each, func(ctx context.Context, comm *world.Comm) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		body(rank{ctx, t, comm})

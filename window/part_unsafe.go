@@ -2,21 +2,27 @@ package window
 
 import "unsafe"
 
-// A part is one target's memory in this process. It is all that an operation on
-// mapped memory looks at.
+// A part is one target's memory as this process reaches it. It is all that an operation
+// on mapped memory looks at. It is 32 bytes long, so an index is a shift.
+//
+// Invariant: remote is not nil exactly if the memory is on another host; then base is nil
+// and count -1, so that limit is always -1 and every quick check fails.
 type part struct {
 	base unsafe.Pointer // element 0, aligned to 128 bytes
 	// limit is count while an access epoch to the target is open, and -1 otherwise: so
 	// the bounds check is also the check for the epoch.
-	limit int
-	count int
-	_     [8]byte // index by shifting
+	limit  int
+	count  int
+	remote *remote
 }
 
 // newPart is a part of count elements at the beginning of mem.
 func newPart(mem []byte, count int) part {
 	return part{base: unsafe.Pointer(unsafe.SliceData(mem)), limit: -1, count: count}
 }
+
+// newRemotePart is a part that r stands for.
+func newRemotePart(r *remote) part { return part{limit: -1, count: -1, remote: r} }
 
 func (p *part) open()  { p.limit = p.count }
 func (p *part) close() { p.limit = -1 }

@@ -46,7 +46,7 @@ func (c *core) lockSlowly(ctx context.Context, target int, mode LockMode) error 
 	err := c.mayLock(target, mode)
 	if err == nil {
 		c.leaveFence()
-		err = c.locks[target].Acquire(ctx, mode)
+		err = c.acquireLock(ctx, target, mode)
 	}
 	if err != nil {
 		return c.errorf("Lock (%v) of target %d: %w", mode, target, err)
@@ -92,8 +92,8 @@ func (c *core) leaveFence() {
 }
 
 // Unlock completes every operation of this rank on target, gives its lock to whoever
-// comes next, and ends the epoch (MPI_Win_unlock). It waits for nobody. On an error the
-// epoch has ended as well: a failed rank keeps the lock from going on to others.
+// comes next, and ends the epoch (MPI_Win_unlock). It waits for nobody, but for the answer
+// of a target on another host. On an error the epoch has ended as well: a failed rank keeps the lock from going on to others.
 func (c *core) Unlock(target int) error {
 	if uint(target) < uint(len(c.locks)) {
 		if s := &c.locks[target]; s.mode == Exclusive {
@@ -101,7 +101,7 @@ func (c *core) Unlock(target int) error {
 			if s.ReleaseExclusive() {
 				return nil
 			}
-			return c.unlocked(target, s.Release(Exclusive))
+			return c.unlocked(target, c.releaseLock(target, Exclusive))
 		}
 	}
 	return c.unlockSlowly(target)
@@ -123,7 +123,7 @@ func (c *core) unlockSlowly(target int) error {
 	}
 	mode := c.locks[target].mode
 	c.ended(target)
-	return c.unlocked(target, c.locks[target].Release(mode))
+	return c.unlocked(target, c.releaseLock(target, mode))
 }
 
 func (c *core) notLocked() error {
@@ -167,9 +167,12 @@ func (c *core) LockAll(ctx context.Context) error {
 }
 
 func (c *core) acquireAll(ctx context.Context) error {
+	if c.remotes != nil {
+		return c.acquireEverywhere(ctx)
+	}
 	for t := range c.locks {
 		if err := c.locks[t].Acquire(ctx, Shared); err != nil {
-			return errors.Join(fmt.Errorf("the lock of target %d: %w", t, err), c.releaseAll(t))
+			return errors.Join(ofTarget(t, err), c.releaseAll(t))
 		}
 	}
 	return nil
@@ -180,11 +183,13 @@ func (c *core) releaseAll(n int) error {
 	var err error
 	for t := range n {
 		if e := c.locks[t].Release(Shared); e != nil {
-			err = errors.Join(err, fmt.Errorf("the lock of target %d: %w", t, e))
+			err = errors.Join(err, ofTarget(t, e))
 		}
 	}
 	return err
 }
+
+func ofTarget(t int, err error) error { return fmt.Errorf("the lock of target %d: %w", t, err) }
 
 // UnlockAll completes every operation of this rank, releases what LockAll has
 // acquired and ends the epoch (MPI_Win_unlock_all). It is an error as Unlock is.
@@ -197,7 +202,7 @@ func (c *core) UnlockAll() error {
 	default:
 		c.epoch = passive
 		c.closeAll()
-		err = c.releaseAll(len(c.locks))
+		err = c.releaseAllLocks()
 	}
 	if err != nil {
 		return c.errorf("UnlockAll: %w", err)

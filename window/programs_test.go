@@ -33,6 +33,7 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 	"stress": stressProgram,
 	"litmus": litmusProgram,
 	"killed": killedProgram,
+	"busy":   busyProgram,
 }
 
 func TestMain(m *testing.M) {
@@ -84,6 +85,14 @@ var golaunch = sync.OnceValues(func() (string, error) {
 	}
 	return command, nil
 })
+
+// onMachine are the arguments with which this machine plays several hosts.
+func onMachine(hosts int) []string {
+	if hosts == 1 {
+		return nil
+	}
+	return []string{"--virtual-hosts", fmt.Sprint(hosts)}
+}
 
 // launch runs a program with n ranks and returns what they print.
 func launch(t *testing.T, n int, name string, args []string, env ...string) (string, error) {

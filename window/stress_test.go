@@ -16,9 +16,11 @@ import (
 func TestStressedProcesses(t *testing.T) {
 	for _, procs := range []int{1, 2, 4} {
 		for _, n := range []int{2, 4} {
-			out, err := launch(t, n, "stress", nil, fmt.Sprintf("%s=%d", procsVariable, procs))
-			if err != nil {
-				t.Errorf("%d ranks with GOMAXPROCS %d: %v\n%s", n, procs, err, out)
+			for _, hosts := range layouts(n) {
+				out, err := launch(t, n, "stress", onMachine(hosts), fmt.Sprintf("%s=%d", procsVariable, procs))
+				if err != nil {
+					t.Errorf("%d ranks on %d hosts with GOMAXPROCS %d: %v\n%s", n, hosts, procs, err, out)
+				}
 			}
 		}
 	}
@@ -28,7 +30,16 @@ func TestStressedGoroutines(t *testing.T) {
 	run(t, 4, func(r rank) { r.no(stressProgram(r, r.comm)) })
 }
 
-const stressTimes = 3000
+// stressTimes is how often each rank adds to an element, fewer times where that takes
+// messages.
+func stressTimes(comm *world.Comm) int {
+	for m := range comm.Size() {
+		if !world.Of(comm).Local(m) {
+			return 30
+		}
+	}
+	return 375
+}
 
 func stressProgram(ctx context.Context, comm *world.Comm) error {
 	return errors.Join(
@@ -47,7 +58,7 @@ func stress[N number](ctx context.Context, comm *world.Comm) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(uint64(comm.Rank()), 7))
-	for range stressTimes / 8 {
+	for range stressTimes(comm) {
 		if err := increment(ctx, w, random); err != nil {
 			return err
 		}
@@ -59,7 +70,7 @@ func stress[N number](ctx context.Context, comm *world.Comm) error {
 	if err := w.Get(0, 0, got); err != nil {
 		return err
 	}
-	for range stressTimes / 8 * comm.Size() {
+	for range stressTimes(comm) * comm.Size() {
 		want++
 	}
 	for i, v := range got {

@@ -9,7 +9,8 @@ import (
 
 // Put stores src at the elements disp, disp+1, ... of target's part (MPI_Put). When it
 // returns, src may be reused. Others see the elements after the epoch or a Flush, and
-// what synchronises them with that; see docs/windows.md.
+// what synchronises them with that; see docs/windows.md. If the part is on another host,
+// the elements are on their way when it returns.
 //
 // It is an error, and nothing is stored, if no epoch to target is open or the elements
 // exceed its part. src must not overlap the elements, unless the target is this rank.
@@ -25,11 +26,11 @@ func (w *Window[T]) Put(target, disp int, src []T) error {
 			return nil
 		}
 	}
-	return w.refuse("Put", target, disp, len(src))
+	return w.putRemote(target, disp, unsafe.Pointer(unsafe.SliceData(src)), len(src))
 }
 
 // Get fetches the elements disp, disp+1, ... of target's part into dst (MPI_Get). They are
-// there when it returns.
+// there when it returns, also from another host.
 //
 // It is an error, and nothing is fetched, if no epoch to target is open or the elements
 // exceed its part. dst must not overlap the elements, unless the target is this rank.
@@ -45,7 +46,7 @@ func (w *Window[T]) Get(target, disp int, dst []T) error {
 			return nil
 		}
 	}
-	return w.refuse("Get", target, disp, len(dst))
+	return w.getRemote(target, disp, unsafe.Pointer(unsafe.SliceData(dst)), len(dst))
 }
 
 // large is from when on copying.Copy may do better than copy, in bytes.
@@ -91,6 +92,12 @@ func (c *core) Flush(target int) error {
 	if err == nil {
 		err = c.noEpoch(target)
 	}
+	if err == nil {
+		err = c.complete(c.parts[target].remote)
+	}
+	if err == nil {
+		return nil
+	}
 	return c.errorf("Flush of target %d: %w", target, err)
 }
 
@@ -99,13 +106,24 @@ func (c *core) Flush(target int) error {
 func (c *core) FlushAll() error {
 	if c.epoch != ended && (c.epoch != passive || c.locked > 0) {
 		fullFence()
-		return nil
+		return c.flushRemotes()
 	}
 	err := c.over
 	if err == nil {
 		err = errNoEpoch
 	}
 	return c.errorf("FlushAll: %w", err)
+}
+
+// flushRemotes is FlushAll of the targets on other hosts.
+func (c *core) flushRemotes() error {
+	if c.remotes == nil {
+		return nil
+	}
+	if err := c.completeAll(c.isOpen); err != nil {
+		return c.errorf("FlushAll: %w", err)
+	}
+	return nil
 }
 
 // fullFence orders all earlier accesses of this goroutine, plain ones too, before all

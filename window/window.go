@@ -3,7 +3,6 @@ package window
 import (
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
-	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/window/element"
 	"github.com/golaunch/golaunch/window/lock"
 )
@@ -16,13 +15,18 @@ type Window[T any] struct{ core }
 //
 // Invariants: epoch is lockAll exactly when every lock is held shared by LockAll; locked
 // counts the locks that Lock holds, and is 0 in other epochs than passive; part t's limit is
-// open exactly when epoch is fence or lockAll, or lock t is held.
+// open exactly when isOpen(t), unless it is remote.
 type core struct {
 	parts  []part
 	native bool // Sum is one instruction: FetchAdd takes the short way
 	epoch  epoch
 	locked int
 	locks  []seat
+
+	remotes []*remote // the targets on other hosts; nil if there are none
+	away    []bool    // which those are
+	calls   calls     // what this rank waits for from their services
+	service *service  // of this rank, for the same ranks; nil if there are none
 
 	kind    element.Kind
 	latches []lock.Latches // of the targets' ranges; nil unless the kind needs them
@@ -38,7 +42,7 @@ type core struct {
 // own is the memory that this rank gives to the window.
 type own struct {
 	memory []byte // of the arena: the control block, then the elements
-	region transport.Region
+	region *world.Region
 }
 
 // A seat is this rank's place at one target's lock.
@@ -67,7 +71,21 @@ func (c *core) Size(target int) int {
 	if uint(target) >= uint(len(c.parts)) {
 		return 0
 	}
+	if r := c.parts[target].remote; r != nil {
+		return r.count
+	}
 	return c.parts[target].count
+}
+
+// isOpen reports whether an access epoch to a target is open.
+func (c *core) isOpen(target int) bool {
+	switch c.epoch {
+	case fence, lockAll:
+		return true
+	case passive:
+		return c.locks[target].mode != 0
+	}
+	return false
 }
 
 func (c *core) openAll() {

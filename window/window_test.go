@@ -201,7 +201,7 @@ func TestNothingStaysBehind(t *testing.T) {
 // the count is of the whole process.
 func TestAllocations(t *testing.T) {
 	const runs = 100
-	run(t, 2, func(r rank) {
+	runOn(t, 1, 2, func(r rank) {
 		ctx := r.Context // converting r would allocate
 		w := allocate[float64](r, 1000)
 		c := allocate[complex128](r, 200)
@@ -217,6 +217,10 @@ func TestAllocations(t *testing.T) {
 			check("Put and Get", func() {
 				r.no(w.Put(1, 0, buf))
 				r.no(w.Get(1, 0, buf[:1]))
+				r.no(w.Put(1, 0, []float64{1, 2, 3})) // stays on the stack
+				var few [3]float64
+				r.no(w.Get(1, 0, few[:]))
+				r.no(w.Accumulate(1, 0, []float64{1, 2, 3}, window.Sum))
 				r.no(w.Flush(1))
 				r.no(w.FlushAll())
 			})
