@@ -35,20 +35,28 @@ var (
 	ofTwo  = []shape{{1, 2}, {2, 1}}
 )
 
-// onHosts runs a rank program on worlds of several shapes.
+// onHosts runs a rank program on worlds of several shapes, or as ranks of golaunch.
 func onHosts(t *testing.T, shapes []shape, body func(t *testing.T, ctx context.Context, comm *world.Comm)) {
+	t.Helper()
 	for _, s := range shapes {
 		t.Run(fmt.Sprintf("%dx%d", s[0], s[1]), func(t *testing.T) {
-			worldtest.RunHosts(t, s[0], s[1], func(ctx context.Context, comm *world.Comm) { body(t, ctx, comm) })
+			worldtest.AnywhereHosts(t, s[0], s[1], func(ctx context.Context, comm *world.Comm) { body(t, ctx, comm) })
 		})
 	}
+}
+
+// inside is onHosts for bodies that fail, leave, or share memory of the process.
+func inside(t *testing.T, shapes []shape, body func(t *testing.T, ctx context.Context, comm *world.Comm)) {
+	t.Helper()
+	worldtest.Alone(t)
+	onHosts(t, shapes, body)
 }
 
 func TestWorldHasItsRanks(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		seen := make([]bool, n)
 		worldtest.Run(t, n, func(ctx context.Context, comm *world.Comm) {
-			if comm.Size() != n || comm.Host() == "" {
+			if comm.Size() != n || comm.Host() == "" || comm.Name() != "world" {
 				t.Errorf("size %d, host %q", comm.Size(), comm.Host())
 			}
 			seen[comm.Rank()] = true
@@ -63,6 +71,7 @@ func TestWorldHasItsRanks(t *testing.T) {
 }
 
 func TestJoinWithoutGolaunchIsAWorldOfOne(t *testing.T) {
+	worldtest.Alone(t)
 	comm, err := world.Join(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +88,7 @@ func TestJoinWithoutGolaunchIsAWorldOfOne(t *testing.T) {
 }
 
 func TestJoinRefusesAFalseEnvironment(t *testing.T) {
+	worldtest.Alone(t)
 	t.Setenv("GOLAUNCH_SOCKET", "1000")
 	t.Setenv("GOLAUNCH_RANK", "3")
 	if comm, err := world.Join(t.Context()); err == nil {
@@ -99,14 +109,14 @@ func TestSplit(t *testing.T) {
 		var want []int
 		for r := n - 1; r >= 0; r-- {
 			if r%2 == comm.Rank()%2 {
-				want = append(want, r)
+				want = append(want, world.Of(comm).WorldRank(r))
 			}
 		}
 		var got []int
 		for m := range sub.Size() {
 			got = append(got, world.Of(sub).WorldRank(m))
 		}
-		if !slices.Equal(got, want) || got[sub.Rank()] != comm.Rank() {
+		if !slices.Equal(got, want) || got[sub.Rank()] != world.Of(comm).Rank() {
 			t.Errorf("rank %d: members %v, own rank %d; want %v", comm.Rank(), got, sub.Rank(), want)
 		}
 		if err := errors.Join(barrier(ctx, sub), sub.Free(ctx)); err != nil {
@@ -147,7 +157,7 @@ func TestSplitOfSplitAndDup(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		if twin.Size() != 2 || twin.Rank() != comm.Rank()%2 || twin.Name() != fmt.Sprintf("world/%d/dup", comm.Rank()/2) {
+		if twin.Size() != 2 || twin.Rank() != comm.Rank()%2 || twin.Name() != fmt.Sprintf("%s/%d/dup", comm.Name(), comm.Rank()/2) {
 			t.Errorf("%q: rank %d of %d", twin.Name(), twin.Rank(), twin.Size())
 		}
 		for range 100 {
@@ -275,7 +285,7 @@ func TestOverlappingCollectivesAreAnError(t *testing.T) {
 }
 
 func TestFailedRankBreaksCollectives(t *testing.T) {
-	onHosts(t, []shape{{1, 3}, {3, 1}, {2, 2}, {2, 3}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
+	inside(t, []shape{{1, 3}, {3, 1}, {2, 2}, {2, 3}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		if comm.Rank() == 1 {
 			if err := comm.Abort(7); err != nil {
 				t.Error(err)
@@ -398,6 +408,7 @@ func TestEverythingAfterLeaveIsAnError(t *testing.T) {
 }
 
 func TestInProcessFailureLeavesNothing(t *testing.T) {
+	worldtest.Alone(t)
 	files, maps, _ := footprint(t)
 	var old unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
@@ -421,6 +432,7 @@ func TestInProcessFailureLeavesNothing(t *testing.T) {
 }
 
 func TestPanickingRankFailsOthers(t *testing.T) {
+	worldtest.Alone(t)
 	for _, s := range ofTwo {
 		panicking(t, s)
 	}
@@ -491,6 +503,7 @@ func TestReachRefusesWhatIsNotThere(t *testing.T) {
 }
 
 func TestWorldsLeaveNothingBehind(t *testing.T) {
+	worldtest.Alone(t)
 	for _, s := range ofFour {
 		leaveNothing(t, s)
 	}

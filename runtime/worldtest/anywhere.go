@@ -29,11 +29,18 @@ import (
 // Bodies must not Leave or Abort, and the package needs a TestMain with Main.
 func Anywhere(t testing.TB, n int, body func(ctx context.Context, comm *world.Comm)) {
 	t.Helper()
+	AnywhereHosts(t, 1, n, body)
+}
+
+// AnywhereHosts is Anywhere that without golaunch is RunHosts. Under golaunch the
+// hosts are those of the job.
+func AnywhereHosts(t testing.TB, hosts, ranksPerHost int, body func(ctx context.Context, comm *world.Comm)) {
+	t.Helper()
 	if !Launched() {
-		Run(t, n, body)
+		RunHosts(t, hosts, ranksPerHost, body)
 		return
 	}
-	launched.run(t, n, body)
+	launched.run(t, hosts*ranksPerHost, body)
 }
 
 // Launched tells whether golaunch has started this process as a rank.
