@@ -237,22 +237,50 @@ func (c *conn) Send(msg []byte) error {
 	return nil
 }
 
-func (c *conn) send(msg []byte) error {
-	return c.do(func() bool {
-		p, s := c.peer, &c.peer.tx
-		cost := wire.MessageCost(len(msg))
-		if !s.credit(cost) {
-			return false
-		}
-		b := p.makeRoom(len(msg))
-		if b == nil {
-			return false
-		}
-		s.spent += uint32(cost)
-		copy(s.frame(p, b, &wire.Header{Kind: wire.Message, Length: uint32(len(msg))}, len(msg)), msg)
-		p.pump()
-		return true
-	})
+func (c *conn) send(msg []byte) error { return c.do(func() bool { return c.offer(msg) }) }
+
+// TrySend is Send if that needs not wait; sent is false when it would.
+func (c *conn) TrySend(msg []byte) (sent bool, err error) {
+	if len(msg) > transport.MaxMessage {
+		err = transport.ErrTooLong
+	} else {
+		sent, err = c.sendNow(msg)
+	}
+	if err != nil {
+		return false, fmt.Errorf("tcp: rank %d: TrySend of %d bytes: %w", c.peer.rank, len(msg), err)
+	}
+	return sent, nil
+}
+
+func (c *conn) sendNow(msg []byte) (sent bool, err error) {
+	p := c.peer
+	if p.self {
+		return false, nil
+	}
+	p.tx.mu.Lock()
+	if err = c.end(); err == nil {
+		sent = c.offer(msg)
+	}
+	p.tx.mu.Unlock()
+	p.e.ringIfAny()
+	return sent, err
+}
+
+// offer sends msg if the peer has room for it. Called with the sender's lock.
+func (c *conn) offer(msg []byte) (sent bool) {
+	p, s := c.peer, &c.peer.tx
+	cost := wire.MessageCost(len(msg))
+	if !s.credit(cost) {
+		return false
+	}
+	b := p.makeRoom(len(msg))
+	if b == nil {
+		return false
+	}
+	s.spent += uint32(cost)
+	copy(s.frame(p, b, &wire.Header{Kind: wire.Message, Length: uint32(len(msg))}, len(msg)), msg)
+	p.pump()
+	return true
 }
 
 // Flush has what was gathered leave, and ends when everything asked for before has
