@@ -49,7 +49,7 @@ func (p *process) openEndpoints() (err error) {
 // listen has goroutines of this rank that wait poll for messages. It costs nothing
 // after the first time.
 func (p *process) listen() {
-	if p.listening.CompareAndSwap(false, true) {
+	if !p.listening.Load() && p.listening.CompareAndSwap(false, true) {
 		p.waiter.SetPoll(func() { p.router.Poll() }, p.router.Rest, p.router.Drowse)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // waits for what cannot be stopped at once.
 func (m *Messages) finish(ctx context.Context, r *Request) (Status, error) {
 	for !r.over.Load() {
-		if r.todo.Load() || r.word.stirs() {
+		if r.todo.Load() || r.word != nil && r.word.stirs() {
 			m.step(ctx, r)
 			continue
 		}

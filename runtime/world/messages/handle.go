@@ -9,13 +9,18 @@ import (
 // Packets that make no sense are dropped: their sender, which runs the same
 // program, is at fault, and whoever waits for it finds out when it ends.
 func (m *Messages) handle(from int, packet []byte) {
-	m.mu.Lock()
+	held := m.held != nil // by this goroutine, with mu: the turn to poll guards it
+	if !held {
+		m.mu.Lock()
+	}
 	if context, tag, message, ok := rendezvous.SplitEager(packet); ok {
 		m.arrived(from, context, int(tag), message)
 	} else if p, err := rendezvous.Decode(packet); err == nil {
 		m.heard(from, &p)
 	}
-	m.mu.Unlock()
+	if !held {
+		m.mu.Unlock()
+	}
 }
 
 // arrived gives a short message to a receive, or keeps a copy.
@@ -29,7 +34,11 @@ func (m *Messages) arrived(from int, context uint64, tag int, message []byte) {
 		return
 	}
 	e := matching.Envelope{Source: int32(source), Tag: int32(tag)}
-	if r, ok := b.matcher.Arrive(e); ok {
+	switch r, ok := b.matcher.Arrive(e); {
+	case ok && r == m.held:
+		m.arrivedHeld(r, source, tag, message)
+		return
+	case ok:
 		m.deliver(r, source, tag, message)
 		return
 	}

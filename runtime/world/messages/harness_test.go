@@ -36,24 +36,24 @@ type rank struct {
 
 // A way is how ranks reach each other.
 type way struct {
-	provider func(t *testing.T) transport.Provider
+	provider func(t testing.TB) transport.Provider
 	local    bool // they share memory
 	blind    bool
 }
 
-func delaying(t *testing.T) transport.Provider {
+func delaying(t testing.TB) transport.Provider {
 	return transporttest.Delaying(transporttest.NewReference(), transporttest.Seed(t))
 }
 
-func network(*testing.T) transport.Provider {
+func network(testing.TB) transport.Provider {
 	return tcp.Provider{Secret: make([]byte, 32), Job: "test", Version: "1", Loopback: true}
 }
 
-func lateNetwork(t *testing.T) transport.Provider {
+func lateNetwork(t testing.TB) transport.Provider {
 	return transporttest.Delaying(network(t), transporttest.Seed(t))
 }
 
-func shared(*testing.T) transport.Provider { return shm.Provider{} }
+func shared(testing.TB) transport.Provider { return shm.Provider{} }
 
 var ways = map[string]way{
 	"copy":          {shared, true, false},
@@ -65,7 +65,7 @@ var ways = map[string]way{
 
 // memory is a rank's arena.
 type memory struct {
-	t        *testing.T
+	t        testing.TB
 	job      *transporttest.Job
 	rank     int
 	endpoint transport.Endpoint
@@ -156,7 +156,7 @@ type readyFunc func() bool
 func (f readyFunc) Ready() bool { return f() }
 func (f readyFunc) Err() error  { return nil }
 
-func newRanks(t *testing.T, w way, size int) []*rank {
+func newRanks(t testing.TB, w way, size int) []*rank {
 	t.Helper()
 	ranks := make([]*rank, size)
 	jobs, p := transporttest.NewJob(size, nil), w.provider(t)
@@ -174,7 +174,7 @@ func newRanks(t *testing.T, w way, size int) []*rank {
 	return ranks
 }
 
-func (r *rank) open(t *testing.T, w way, jobs *transporttest.Job, p transport.Provider, ranks []*rank, i int) {
+func (r *rank) open(t testing.TB, w way, jobs *transporttest.Job, p transport.Provider, ranks []*rank, i int) {
 	cfg := jobs.Config(i)
 	cfg.Wait = func(ctx context.Context, _ int, ready func() bool) error {
 		return until(ctx, everybody(ranks), readyFunc(ready))
@@ -210,7 +210,7 @@ func (r *rank) open(t *testing.T, w way, jobs *transporttest.Job, p transport.Pr
 	})
 }
 
-func closeAll(t *testing.T, ranks []*rank) {
+func closeAll(t testing.TB, ranks []*rank) {
 	for _, r := range ranks {
 		r.Messages.Close(errors.New("closed by the test"))
 	}

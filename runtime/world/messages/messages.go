@@ -63,8 +63,11 @@ type Messages struct {
 	frames  frames
 	closing atomic.Bool // closed is set, and stays as it is
 
+	held *Request // by the goroutine that also holds mu; guarded by the turn to poll
+
 	mu       sync.Mutex
-	closed   error // why nothing can be sent or received any more
+	idle     *Request // not in use, for the next Recv
+	closed   error    // why nothing can be sent or received any more
 	empty    chan struct{}
 	quiet    sync.Once // closes empty, when closed is set and there are no requests
 	boxes    map[uint64]*Box

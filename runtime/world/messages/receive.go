@@ -18,18 +18,6 @@ type arrival struct {
 	ready     rendezvous.ReadyPacket
 }
 
-// Recv receives a message into data.
-func (b *Box) Recv(ctx context.Context, source, tag int, data []byte) (Status, error) {
-	if err := b.check(false, source, tag); err != nil {
-		return Status{}, b.m.refuse(b, false, source, tag, data, err)
-	}
-	r := b.m.begin()
-	b.prepare(r, false, source, tag, data)
-	r.attended = true
-	b.m.post(r)
-	return b.m.finish(ctx, r)
-}
-
 // IRecv begins a Recv. data must not be touched before the request has ended.
 func (b *Box) IRecv(source, tag int, data []byte) (*Request, error) {
 	if err := b.check(false, source, tag); err != nil {
@@ -37,7 +25,9 @@ func (b *Box) IRecv(source, tag int, data []byte) (*Request, error) {
 	}
 	r := new(Request)
 	b.prepare(r, false, source, tag, data)
+	b.m.mu.Lock()
 	b.m.post(r)
+	b.m.mu.Unlock()
 	return r, nil
 }
 
@@ -45,10 +35,8 @@ func (r *Request) pattern() matching.Envelope {
 	return matching.Envelope{Source: int32(r.peer), Tag: int32(r.tag)}
 }
 
-// post takes the message that waits for r, or posts r.
+// post takes the message that waits for r, or posts r. Called with mu held.
 func (m *Messages) post(r *Request) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.closed != nil || r.box.ended.Load() {
 		r.end(Status{}, errEnded)
 		return

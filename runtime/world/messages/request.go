@@ -32,6 +32,7 @@ type Request struct {
 	tag   int
 	data  []byte
 	again bool // goes back to spare when its call returns
+	long  bool // it has had an id
 
 	over   atomic.Bool // stored last, after status and err
 	status Status
@@ -80,6 +81,7 @@ func (q *requests) add(r *Request) {
 	q.all[i] = r
 	q.count++
 	q.uses[i]++
+	r.long = true
 	r.id = uint64(q.uses[i])<<32 | uint64(i+1)
 }
 

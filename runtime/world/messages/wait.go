@@ -66,7 +66,9 @@ func (s *seats) relieve() {
 }
 
 // stir reports whether r's goroutine has something to look at.
-func (r *Request) stir() bool { return r.over.Load() || r.todo.Load() || r.word.stirs() }
+func (r *Request) stir() bool {
+	return r.over.Load() || r.todo.Load() || r.word != nil && r.word.stirs()
+}
 
 // glance polls for about as long as a peer that is waiting takes to answer.
 func (m *Messages) glance(r *Request) bool {

@@ -101,12 +101,8 @@ func (w *word) change(step func(rendezvous.State, int) rendezvous.State) {
 	}
 }
 
-// stirs reports whether there is something to do or to learn. A nil word never
-// stirs.
+// stirs reports whether there is something to do or to learn.
 func (w *word) stirs() bool {
-	if w == nil {
-		return false
-	}
 	s := w.load()
 	if !w.opened {
 		return s.Opened() || s.Outcome(0) != rendezvous.Pending

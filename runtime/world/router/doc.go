@@ -23,6 +23,6 @@
 //
 // # Lock order
 //
-// turn, then Port.mu, then peer.mu, then operations.mu. turn is only tried, but by
+// turn, then peer.mu, then operations.mu. turn is only tried, but by Port.Close and
 // Close.
 package router

@@ -21,15 +21,14 @@ type Port struct {
 	number uint32
 	ports  *ports
 	handle Handler
-
-	mu     sync.Mutex // held while handle runs
-	closed bool
 }
 
 // ports are the open ones. The map is never changed, only replaced: deliver takes
-// no lock.
+// no lock. Ports with small numbers are in fixed as well.
 type ports struct {
-	open atomic.Pointer[map[uint32]*Port]
+	open  atomic.Pointer[map[uint32]*Port]
+	fixed [FirstPort]atomic.Pointer[Port]
+	turn  *sync.Mutex // held while a handler runs
 
 	mu   sync.Mutex
 	last uint32
@@ -39,7 +38,8 @@ type ports struct {
 // given out by OpenAt and mean the same at every rank.
 const FirstPort = 16
 
-func (p *ports) init() {
+func (p *ports) init(turn *sync.Mutex) {
+	p.turn = turn
 	p.open.Store(&map[uint32]*Port{})
 	p.last = FirstPort - 1
 }
@@ -68,6 +68,9 @@ func (p *ports) replace(change func(map[uint32]*Port)) {
 	open := maps.Clone(*p.open.Load())
 	change(open)
 	p.open.Store(&open)
+	for number := range p.fixed {
+		p.fixed[number].Store(open[uint32(number)])
+	}
 }
 
 // Number is what senders need. It means something at this rank only.
@@ -81,17 +84,8 @@ func (p *Port) Close() {
 			delete(open, p.number)
 		}
 	})
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-}
-
-func (p *Port) take(from int, msg []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.handle(from, msg)
-	}
+	p.ports.turn.Lock() // a handler that was found before runs no more
+	defer p.ports.turn.Unlock()
 }
 
 // deliver takes a message to its port. A port that is not open was closed: its
@@ -100,13 +94,21 @@ func (p *ports) deliver(from int, msg []byte) error {
 	if len(msg) < PrefixSize {
 		return fmt.Errorf("a message of %d bytes, want at least %d", len(msg), PrefixSize)
 	}
-	if zeros := binary.LittleEndian.Uint32(msg[4:]); zeros != 0 {
+	prefix := binary.LittleEndian.Uint64(msg)
+	if zeros := prefix >> 32; zeros != 0 {
 		return fmt.Errorf("a message with %#x where zeros should be", zeros)
 	}
-	if port := (*p.open.Load())[binary.LittleEndian.Uint32(msg)]; port != nil {
-		port.take(from, msg[PrefixSize:])
+	if port := p.find(uint32(prefix)); port != nil {
+		port.handle(from, msg[PrefixSize:])
 	}
 	return nil
+}
+
+func (p *ports) find(number uint32) *Port {
+	if number < FirstPort {
+		return p.fixed[number].Load()
+	}
+	return (*p.open.Load())[number]
 }
 
 func putPrefix(buf []byte, number uint32) {

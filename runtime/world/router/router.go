@@ -42,6 +42,7 @@ type Router struct {
 	cancel context.CancelFunc
 
 	ends   []*end        // complete before anybody polls
+	sole   watcher // the only endpoint, if it watches
 	wanted atomic.Uint32 // what somebody has asked for since the last round began
 	turn   sync.Mutex    // held to poll; guards what follows
 	done   [32]transport.Completion
@@ -62,7 +63,7 @@ func New(cfg Config) *Router {
 	for rank := range r.peers {
 		r.peers[rank].init(rank)
 	}
-	r.ports.init()
+	r.ports.init(&r.turn)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -80,6 +81,9 @@ const (
 func (r *Router) Add(e transport.Endpoint, serves func(rank int) bool) {
 	rests, _ := e.(rester)
 	r.ends = append(r.ends, &end{Endpoint: e, serves: serves, rests: rests})
+	if r.sole = nil; len(r.ends) == 1 {
+		r.sole, _ = e.(watcher)
+	}
 }
 
 // Poll takes what has come to where it belongs, and reports whether there was
@@ -98,6 +102,40 @@ func (r *Router) poll(want uint32) (progress bool) {
 		r.turn.Unlock()
 	}
 	return progress
+}
+
+// A watcher is an endpoint that can look for something to come several times in
+// one Poll.
+type watcher interface {
+	Watch(done []transport.Completion, looks int) (int, error)
+}
+
+// Hold takes the turn to poll, for Look; Release gives it back. false: somebody
+// else polls. Handlers that Look runs find the turn held by their own goroutine.
+func (r *Router) Hold() bool { return r.turn.TryLock() }
+
+// Look polls until something has come, so many times at most, and reports whether
+// anything had. Called between Hold and Release.
+func (r *Router) Look(looks int) (progress bool) {
+	if r.wanted.Load() != 0 {
+		r.wanted.Store(0) // what follows is what they want
+	}
+	if r.sole == nil || r.closed || r.ends[0].dead {
+		return r.round(wantAll)
+	}
+	n, err := r.sole.Watch(r.done[:], looks)
+	if progress = r.taken(r.ends[0], wantAll, n, err); progress {
+		r.cfg.Wake()
+	}
+	return progress
+}
+
+// Release gives the turn back, and polls for those who wanted it meanwhile.
+func (r *Router) Release() {
+	r.turn.Unlock()
+	if r.wanted.Load() != 0 {
+		r.poll(wantAll)
+	}
 }
 
 // round polls endpoints once. Called with turn held.
@@ -120,6 +158,10 @@ func (r *Router) round(want uint32) (progress bool) {
 // take dispatches what one endpoint has.
 func (r *Router) take(e *end, want uint32) (progress bool) {
 	n, err := e.Poll(r.done[:])
+	return r.taken(e, want, n, err)
+}
+
+func (r *Router) taken(e *end, want uint32, n int, err error) (progress bool) {
 	if err != nil {
 		r.bury(e, err)
 		return true
