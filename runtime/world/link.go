@@ -1,9 +1,10 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/world/router"
@@ -24,13 +25,12 @@ const worldPort = 3
 // is made behind that round: a message may come in between. It cannot be of a round:
 // a member begins the group's first one only behind a further round of the parent
 // (sigSplitReady, or that of the window), which every member enters with its group
-// made. It can only be that a member has broken the group, because it gave up
-// between these two rounds. That member then breaks the parent, too, before the
-// further round can succeed: nobody will ever use the group, and dropping the
-// message is right.
+// made. It can be that a member has broken the group, because it gave up in that
+// further round: others may have seen it there, and will use the group. So the first
+// early message is kept until the group is there; one break is enough.
 //
-// What comes after a port was closed is dropped as well: it is either a break of a
-// group that this rank has given up, or a round of one that is broken here.
+// What comes after a port was closed is dropped: it is either a break of a group
+// that this rank has given up, or a round of one that is broken here.
 type link struct {
 	process *process
 	ranks   []int
@@ -38,7 +38,11 @@ type link struct {
 	me      int      // this rank's index in ranks
 	ports   []uint32 // of each member; those of leaders are used
 	port    *router.Port
-	group   atomic.Pointer[group.Group]
+
+	mu        sync.Mutex // held while a message is delivered
+	group     *group.Group
+	early     []byte // from rank earlyFrom, if group is nil
+	earlyFrom int
 }
 
 var (
@@ -68,8 +72,23 @@ func (l *link) leads() bool { return slices.Index(l.hosts, l.hosts[l.me]) == l.m
 
 // deliver is the handler of the leader's port.
 func (l *link) deliver(from int, msg []byte) {
-	if g := l.group.Load(); g != nil {
-		g.Deliver(from, msg)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.group != nil {
+		l.group.Deliver(from, msg)
+	} else if l.early == nil {
+		l.early, l.earlyFrom = bytes.Clone(msg), from
+	}
+}
+
+// connect says what group the link is of.
+func (l *link) connect(g *group.Group) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.group = g
+	if l.early != nil {
+		g.Deliver(l.earlyFrom, l.early)
+		l.early = nil
 	}
 }
 
@@ -101,7 +120,7 @@ func (p *process) newGroup(what string, area []byte, me int, l *link, ranks []in
 	}
 	g, err := group.New(cfg)
 	if err == nil && l != nil {
-		l.group.Store(g)
+		l.connect(g)
 	}
 	return g, err
 }
