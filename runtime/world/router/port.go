@@ -26,9 +26,9 @@ type Port struct {
 // ports are the open ones. The map is never changed, only replaced: deliver takes
 // no lock. Ports with small numbers are in fixed as well.
 type ports struct {
-	open  atomic.Pointer[map[uint32]*Port]
-	fixed [FirstPort]atomic.Pointer[Port]
-	turn  *sync.Mutex // held while a handler runs
+	open   atomic.Pointer[map[uint32]*Port]
+	fixed  [FirstPort]atomic.Pointer[Port]
+	router *Router
 
 	mu   sync.Mutex
 	last uint32
@@ -38,8 +38,8 @@ type ports struct {
 // given out by OpenAt and mean the same at every rank.
 const FirstPort = 16
 
-func (p *ports) init(turn *sync.Mutex) {
-	p.turn = turn
+func (p *ports) init(r *Router) {
+	p.router = r
 	p.open.Store(&map[uint32]*Port{})
 	p.last = FirstPort - 1
 }
@@ -84,8 +84,8 @@ func (p *Port) Close() {
 			delete(open, p.number)
 		}
 	})
-	p.ports.turn.Lock() // a handler that was found before runs no more
-	defer p.ports.turn.Unlock()
+	p.ports.router.turn.Lock() // a handler that was found before runs no more
+	p.ports.router.Release()
 }
 
 // deliver takes a message to its port. A port that is not open was closed: its

@@ -42,7 +42,7 @@ type Router struct {
 	cancel context.CancelFunc
 
 	ends   []*end        // complete before anybody polls
-	sole   watcher // the only endpoint, if it watches
+	sole   watcher       // the only endpoint, if it watches
 	wanted atomic.Uint32 // what somebody has asked for since the last round began
 	turn   sync.Mutex    // held to poll; guards what follows
 	done   [32]transport.Completion
@@ -63,7 +63,7 @@ func New(cfg Config) *Router {
 	for rank := range r.peers {
 		r.peers[rank].init(rank)
 	}
-	r.ports.init(&r.turn)
+	r.ports.init(r)
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }

@@ -340,6 +340,25 @@ func withCounter(t *testing.T, c *counter) *Router {
 	return r
 }
 
+// Closing a port takes the turn for a moment: who wanted to poll then is not
+// forgotten.
+func TestClosingPortsLeavesNothing(t *testing.T) {
+	c := &counter{brings: transport.Completion{Op: 99}}
+	r := withCounter(t, c)
+	for range 2000 {
+		var all sync.WaitGroup
+		all.Go(func() { r.Open(func(int, []byte) {}).Close() })
+		all.Go(func() {
+			c.left.Add(1)
+			r.Poll()
+		})
+		all.Wait()
+		if left := c.left.Load(); left != 0 {
+			t.Fatalf("%d were left", left)
+		}
+	}
+}
+
 // A resting endpoint is left alone by a rank that is about to sleep.
 func TestDrowseLeavesResters(t *testing.T) {
 	c, resting := &counter{brings: transport.Completion{Op: 99}}, &restingCounter{}
