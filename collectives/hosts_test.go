@@ -17,7 +17,7 @@ var layouts = [][2]int{{2, 1}, {2, 2}, {3, 1}, {2, 3}, {3, 2}}
 func eachLayout(t *testing.T, body func(ctx context.Context, t *testing.T, comm *world.Comm)) {
 	for _, l := range layouts {
 		t.Run(fmt.Sprintf("%d hosts of %d ranks", l[0], l[1]), func(t *testing.T) {
-			worldtest.RunHosts(t, l[0], l[1], func(ctx context.Context, comm *world.Comm) { body(ctx, t, comm) })
+			worldtest.AnywhereHosts(t, l[0], l[1], func(ctx context.Context, comm *world.Comm) { body(ctx, t, comm) })
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestSumsAreCombinedByRank(t *testing.T) {
 func TestRecursiveDoublingGivesAllTheSameBits(t *testing.T) {
 	const n = 100
 	for ranks := 2; ranks <= 9; ranks++ {
-		worldtest.Run(t, ranks, func(ctx context.Context, comm *world.Comm) {
+		worldtest.Anywhere(t, ranks, func(ctx context.Context, comm *world.Comm) {
 			out, all := make([]float64, n), make([]float64, n*ranks)
 			b := &buffers[float64]{trial: &trial{t: t, ctx: ctx, comm: comm}, in: rough(uint64(comm.Rank()), n), out: out}
 			err := b.force(callAllreduce, schedule.AllreduceRecursiveDoubling, 0, Sum)

@@ -24,17 +24,22 @@ func (r rank) Errorf(format string, args ...any) { r.t.Helper(); r.t.Errorf(form
 // limit is how long a test's ranks may take together.
 const limit = time.Minute
 
-// run runs body as each of n ranks, in every layout.
+// run runs body as each of n ranks, in every layout. The bodies share no variables but t
+// and constants: under golaunch they are processes.
 func run(t *testing.T, n int, body func(r rank)) {
 	t.Helper()
 	for _, hosts := range layouts(n) {
-		t.Run(fmt.Sprintf("%d ranks on %d hosts", n, hosts), func(t *testing.T) { runOn(t, hosts, n/hosts, body) })
+		t.Run(fmt.Sprintf("%d ranks on %d hosts", n, hosts), func(t *testing.T) { worldtest.AnywhereHosts(t, hosts, n/hosts, limited(t, body)) })
 	}
 }
 
-// layouts are on how many hosts n ranks may be: on one, on two, each on its own.
+// layouts are on how many hosts n ranks may be: on one, on two, each on its own. Under
+// golaunch that is not for the test to say.
 func layouts(n int) []int {
 	all := []int{1}
+	if worldtest.Launched() {
+		return all
+	}
 	if n%2 == 0 && n > 2 {
 		all = append(all, 2)
 	}
@@ -44,14 +49,19 @@ func layouts(n int) []int {
 	return all
 }
 
-// runOn runs body as each of the ranks of several hosts.
+// runOn runs body as each of the ranks of several hosts, which may share variables.
 func runOn(t *testing.T, hosts, each int, body func(r rank)) {
 	t.Helper()
-	worldtest.RunHosts(t, hosts, each, func(ctx context.Context, comm *world.Comm) {
+	worldtest.RunHosts(t, hosts, each, limited(t, body))
+}
+
+// limited is body with a limit to its time.
+func limited(t *testing.T, body func(r rank)) func(context.Context, *world.Comm) {
+	return func(ctx context.Context, comm *world.Comm) {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		body(rank{ctx, t, comm})
-	})
+	}
 }
 
 // no ends the rank if there is an error.

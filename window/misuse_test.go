@@ -7,6 +7,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/memlimit"
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/window"
 )
 
@@ -169,7 +170,7 @@ func TestTooLarge(t *testing.T) {
 			r.Errorf("a window of 1 TiB on each rank is allocated")
 			return
 		}
-		if !strings.HasPrefix(err.Error(), `rank `) || !strings.Contains(err.Error(), `window "huge": Allocate of 1099511627776 elements on communicator "world": rank `) || !strings.Contains(err.Error(), "available") {
+		if !strings.HasPrefix(err.Error(), `rank `) || !strings.Contains(err.Error(), `window "huge": Allocate of 1099511627776 elements on communicator "world`) || !strings.Contains(err.Error(), "available") {
 			r.Errorf("the error is %v", err)
 		}
 		if in := r.comm.Arena().Usage().InUse; in > 1<<20 {
@@ -224,6 +225,7 @@ func TestFenceWithLocksHeld(t *testing.T) {
 // Each rank's part fits, all together do not: every rank learns it before any has
 // filled memory.
 func TestSumOfThePartsIsCompared(t *testing.T) {
+	worldtest.Alone(t) // ranks on other machines have other memory
 	limit, err := memlimit.Available()
 	if err != nil {
 		t.Fatal(err)

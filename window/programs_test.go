@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
 )
 
 // Some tests run the test binary as a rank program under golaunch: as many processes as
@@ -39,7 +40,7 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 func TestMain(m *testing.M) {
 	name := os.Getenv(programVariable)
 	if name == "" {
-		goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		goleak.VerifyTestMain(worldtest.Main(m), goleak.Cleanup(func(code int) {
 			os.RemoveAll(tools)
 			os.Exit(code)
 		}))
@@ -97,6 +98,7 @@ func onMachine(hosts int) []string {
 // launch runs a program with n ranks and returns what they print.
 func launch(t *testing.T, n int, name string, args []string, env ...string) (string, error) {
 	t.Helper()
+	worldtest.Alone(t)
 	command, err := golaunch()
 	if err != nil {
 		t.Fatal(err)

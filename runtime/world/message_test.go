@@ -15,10 +15,13 @@ import (
 
 // everywhere runs a body on ranks of one host and of several.
 func everywhere(t *testing.T, n int, body func(ctx context.Context, comm *world.Comm)) {
-	t.Run("one host", func(t *testing.T) { worldtest.Run(t, n, body) })
-	t.Run("own hosts", func(t *testing.T) { worldtest.RunHosts(t, n, 1, body) })
+	t.Run("one host", func(t *testing.T) { worldtest.Anywhere(t, n, body) })
+	if worldtest.Launched() { // whose hosts they are
+		return
+	}
+	t.Run("own hosts", func(t *testing.T) { worldtest.AnywhereHosts(t, n, 1, body) })
 	if n%2 == 0 {
-		t.Run("two hosts", func(t *testing.T) { worldtest.RunHosts(t, 2, n/2, body) })
+		t.Run("two hosts", func(t *testing.T) { worldtest.AnywhereHosts(t, 2, n/2, body) })
 	}
 }
 
@@ -177,6 +180,7 @@ func TestMessagesGoOnDuringABarrier(t *testing.T) {
 }
 
 func TestReceiveFromARankThatEnds(t *testing.T) {
+	worldtest.Alone(t)
 	for how, leave := range map[string]func(*world.Comm) error{"left": (*world.Comm).Leave, "died": func(c *world.Comm) error { return c.Abort(3) }} {
 		t.Run(how, func(t *testing.T) {
 			everywhere(t, 2, func(ctx context.Context, comm *world.Comm) {
