@@ -50,6 +50,7 @@ type across struct {
 	locals []int // the members of this host
 	leader int   // of this host
 	others []int // leaders of the other hosts
+	until  func(ctx context.Context, c waiting.Condition) error
 
 	// The leader's only.
 	hostOf   map[int]int // rank of each other leader -> its host
@@ -86,6 +87,9 @@ func newAcross(g *Group, cfg *Config) (*across, error) {
 		a.gather.across = a
 	}
 	a.outcome.across = a
+	if a.until = cfg.Until; a.until == nil {
+		a.until = g.waiter.Until
+	}
 	return a, nil
 }
 
@@ -102,7 +106,7 @@ func (a *across) waitAll(ctx context.Context) error {
 			return a.unlessBroken(err)
 		}
 	}
-	if err := a.waiter.Until(ctx, &a.outcome); err != nil {
+	if err := a.until(ctx, &a.outcome); err != nil {
 		return err
 	}
 	return a.compare()

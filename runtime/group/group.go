@@ -45,6 +45,8 @@ type Config struct {
 	// at the first member of each host.
 	Hosts []int
 	Link  Link
+	// Until, if not nil, waits for other hosts instead of Waiter.Until, which it calls.
+	Until func(ctx context.Context, c waiting.Condition) error
 }
 
 // New returns this member's view of the group in cfg.Area. Every member calls it

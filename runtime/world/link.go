@@ -5,8 +5,10 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 )
@@ -117,10 +119,21 @@ func (p *process) newGroup(what string, area []byte, me int, l *link, ranks []in
 	cfg := group.Config{What: what, Area: area, Me: me, Ranks: ranks, Memory: p.mem, Waiter: p.waiter}
 	if l != nil {
 		cfg.Hosts, cfg.Link = l.hosts, l
+		if p.stats != nil {
+			cfg.Until = p.untilFar
+		}
 	}
 	g, err := group.New(cfg)
 	if err == nil && l != nil {
 		l.connect(g)
 	}
 	return g, err
+}
+
+// untilFar waits for other hosts and counts how long.
+func (p *process) untilFar(ctx context.Context, c waiting.Condition) error {
+	began := time.Now()
+	err := p.waiter.Until(ctx, c)
+	p.stats.Waited(router.TCP, time.Since(began))
+	return err
 }

@@ -59,6 +59,13 @@ func (s *Stats) Operation(rank, bytes int) {
 	c.bytes.Add(int64(bytes))
 }
 
+// Waited counts time that the rank has waited for others over a path.
+func (s *Stats) Waited(path int, d time.Duration) {
+	if s != nil {
+		s.counts[path].nanoseconds.Add(int64(d))
+	}
+}
+
 // begin is the time, if it is wanted.
 func (s *Stats) begin() time.Time {
 	if s == nil {
@@ -70,7 +77,7 @@ func (s *Stats) begin() time.Time {
 // waited counts the time since begin.
 func (s *Stats) waited(rank int, since time.Time) {
 	if s != nil {
-		s.counts[s.pathOf(rank)].nanoseconds.Add(int64(time.Since(since)))
+		s.Waited(s.pathOf(rank), time.Since(since))
 	}
 }
 
