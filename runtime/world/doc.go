@@ -13,6 +13,14 @@
 // of one rank. A test makes worlds whose ranks are goroutines with
 // runtime/worldtest.
 //
+// # Hosts
+//
+// Ranks of one host share memory; between hosts they talk over TCP, connecting on
+// first use. [Comm.Path] tells which. A communicator's group has an area on each
+// host, and the lowest member there leads it: it tells the other leaders what its
+// host's members publish (runtime/group). Whatever arrives comes in through the
+// rank's router (runtime/world/router), polled by whoever waits.
+//
 // # Failure
 //
 // Waiting for a rank that died, or that left, ends with a [*RankFailedError]. A
@@ -30,5 +38,6 @@
 //
 // segments.mu is never held together with another lock, nor while waiting for a
 // peer. The arena calls Publish with its growing lock held, so hub.mu comes after
-// that.
+// that. A link's lock is held while a message is delivered, under the router's
+// turn; nothing is waited for meanwhile.
 package world
