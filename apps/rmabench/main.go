@@ -24,6 +24,9 @@ const (
 	target = 1
 )
 
+// passiveOp is measured only when asked for: it takes half a minute.
+const passiveOp = "passive"
+
 // word is how many bytes an element has: all sides' elements are 64-bit integers.
 const word = 8
 
@@ -40,9 +43,13 @@ Examples:
   golaunch -n 2 --bind-to core ./bin/rmabench
   golaunch -n 2 ./bin/rmabench --ops put,get --sizes 8,64K --json
   golaunch -n 2 ./bin/rmabench --buffers arena,heap
+  golaunch -n 2 --virtual-hosts 2 --bind-to core ./bin/rmabench --ops passive
+
+The op passive compares targets that sleep with targets that compute.
 `,
 	Ops:     []string{"put", "get", "fetch_add", "lock_put_unlock", "fence"},
 	Sizes:   []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20},
+	More:    []string{passiveOp},
 	Buffers: []string{bench.Arena},
 	Unit:    word,
 }
@@ -60,7 +67,8 @@ func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(comm.Size(), s.cores, o.Batches))
+	s.printer = bench.NewPrinter(out, o.JSON, bench.HeadingOver(s.path(), comm.Size(), s.cores, o.Batches))
+	s.out = out
 	if err := s.measure(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/apps/internal/bench/machine"
@@ -18,6 +19,7 @@ type suite struct {
 	opt     bench.Options
 	cores   int
 	printer bench.Printer
+	out     io.Writer // nil at ranks that print nothing
 
 	data *window.Window[int64] // as long as the largest size, on every rank
 	seed int64                 // differs between any two measurements that follow each other
@@ -50,6 +52,11 @@ func (s *suite) measure() error {
 	if s.opt.Wants("fence") {
 		if err := s.fence(); err != nil {
 			return fmt.Errorf("fence: %w", err)
+		}
+	}
+	if s.opt.Wants(passiveOp) {
+		if err := s.besideOthers(); err != nil {
+			return fmt.Errorf("passive: %w", err)
 		}
 	}
 	return nil
@@ -122,6 +129,9 @@ func (s *suite) iterations(n int) int { return s.opt.Iterations(n, s.comm.Size()
 
 func (s *suite) barrier() error { return collectives.Barrier(s.ctx, s.comm) }
 
+// path is how the origin reaches the target.
+func (s *suite) path() string { return s.data.Path(target) }
+
 func (s *suite) is(rank int) bool { return s.comm.Rank() == rank }
 
 func (s *suite) nextSeed() int64 {
@@ -138,6 +148,6 @@ func (s *suite) report(c *bench.Clock, op string, bytes int, buffers string) err
 	}
 	return s.printer.Print(bench.Result{
 		Op: op, Bytes: bytes, US: c.Microseconds(),
-		Ranks: s.comm.Size(), Transport: bench.Transport, Buffers: buffers,
+		Ranks: s.comm.Size(), Transport: s.path(), Buffers: buffers,
 	})
 }

@@ -27,6 +27,7 @@ type Spec struct {
 	Name    string
 	Help    string // what --help says before the flags
 	Ops     []string
+	More    []string // further ones, measured only when asked for
 	Sizes   []int
 	Buffers []string // measured unless --buffers says otherwise
 	Unit    int      // every size is a multiple of this
@@ -74,8 +75,8 @@ func (s Spec) Parse(args []string, help io.Writer) (Options, error) {
 
 func (o Options) check(s Spec) error {
 	for _, op := range o.Ops {
-		if !slices.Contains(s.Ops, op) {
-			return fmt.Errorf("--ops %q: it measures %s", op, strings.Join(s.Ops, ", "))
+		if all := slices.Concat(s.Ops, s.More); !slices.Contains(all, op) {
+			return fmt.Errorf("--ops %q: it measures %s", op, strings.Join(all, ", "))
 		}
 	}
 	for _, b := range o.Buffers {
