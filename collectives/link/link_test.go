@@ -10,13 +10,12 @@ import (
 
 // carrier keeps what is put and told until the test delivers it, in order.
 type carrier struct {
-	ring      []byte
-	underWay  []func()
-	toWriter  []uint64
-	refuses   bool
-	w         *Writer
-	r         *Reader
-	delivered int
+	ring     []byte
+	underWay []func()
+	toWriter []uint64
+	refuses  bool
+	w        *Writer
+	r        *Reader
 }
 
 var errRefused = errors.New("the connection is gone")

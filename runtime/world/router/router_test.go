@@ -281,8 +281,7 @@ func TestAfterStopEverythingIsAnError(t *testing.T) {
 
 func TestConcurrentDialsAreOne(t *testing.T) {
 	var dials atomic.Int32
-	var r *Router
-	r = New(Config{Rank: 0, Size: 2, Failure: func(int) error { return nil }, HostName: func(int) string { return "" },
+	r := New(Config{Rank: 0, Size: 2, Failure: func(int) error { return nil }, HostName: func(int) string { return "" },
 		Dial: func(context.Context, int) (transport.Conn, error) {
 			if dials.Add(1) == 1 {
 				return nil, errors.New("not yet")
@@ -432,8 +431,7 @@ func TestLastWordOfARank(t *testing.T) {
 
 // A cancelled Await leaves an operation that completes later, or twice, or never.
 func TestAbandonedOperation(t *testing.T) {
-	var r *Router
-	r = New(Config{Rank: 0, Size: 2, Failure: func(int) error { return nil },
+	r := New(Config{Rank: 0, Size: 2, Failure: func(int) error { return nil },
 		Until: func(ctx context.Context, c waiting.Condition) error { return context.Cause(ctx) }})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("had enough"))
