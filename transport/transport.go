@@ -84,6 +84,10 @@ type Config struct {
 	// calls no Close: the endpoint does nothing else until it returns. A transport
 	// without goroutines never calls it.
 	Progress func()
+	// Served, when not nil, is called by a goroutine of the endpoint, which may hold
+	// locks, after it has served peers because the rank did not poll: a rank that
+	// only waits could do so with less delay.
+	Served func()
 }
 
 // Remote names memory of some rank: Len bytes at Offset in its region Key. It

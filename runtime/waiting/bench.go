@@ -31,6 +31,9 @@ func (w *Waiter) asleep(ctx context.Context, c Condition) error {
 		} else {
 			over, err = w.park(ctx, c)
 		}
+		if !over {
+			over, err = w.woken(ctx, c)
+		}
 		if over {
 			return err
 		}

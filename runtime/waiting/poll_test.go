@@ -12,7 +12,7 @@ func TestWaitingPolls(t *testing.T) {
 		t.Cleanup(w.Close)
 		var f flag
 		polls := 0
-		w.SetPoll(func() {
+		w.SetPoll(PollTime, func() {
 			if polls++; polls == 3 {
 				f.up.Store(true)
 			}
@@ -39,7 +39,7 @@ func TestRestComesBeforeSleep(t *testing.T) {
 			t.Cleanup(w.Close)
 			var f flag
 			var rested, polled atomic.Int64
-			w.SetPoll(func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) }, func() {})
+			w.SetPoll(PollTime, func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) }, func() {})
 			if err := receive(t, until(w, t.Context(), &f)); err != nil {
 				t.Error(err)
 			}
@@ -65,7 +65,7 @@ func TestSleeperFetchesWhatRings(t *testing.T) {
 					f.up.Store(true)
 				}
 			}
-			set := func() { w.SetPoll(func() {}, func() {}, fetch) }
+			set := func() { w.SetPoll(PollTime, func() {}, func() {}, fetch) }
 			if !late {
 				set()
 			}

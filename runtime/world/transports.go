@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/shm"
@@ -33,6 +35,9 @@ func (p *process) openEndpoints() (err error) {
 		return errors.Join(fmt.Errorf("transport %q with %d hosts", p.setup.Transport, p.mem.Hosts()), p.near.Close())
 	}
 	cfg.Progress = p.router.Progress
+	if p.waiter.Spins() {
+		cfg.Served = func() { p.mem.Ring(p.rank) } // who waits may as well serve peers
+	}
 	p.far, err = tcp.Provider{
 		Secret: p.setup.secret, Job: p.setup.job, Version: boot.Version,
 		Interface: p.setup.Interface, Loopback: p.setup.Loopback, Encrypt: p.setup.Encrypt, Timeout: p.setup.Timeout,
@@ -46,11 +51,19 @@ func (p *process) openEndpoints() (err error) {
 	return nil
 }
 
+// farPoll is how long a rank with a core of its own polls before it lets a thread be
+// woken for what comes from other hosts: long beside the 50 us that costs.
+const farPoll = 10 * time.Millisecond
+
 // listen has goroutines of this rank that wait poll for messages. It costs nothing
 // after the first time.
 func (p *process) listen() {
 	if !p.listening.Load() && p.listening.CompareAndSwap(false, true) {
-		p.waiter.SetPoll(func() { p.router.Poll() }, p.router.Rest, p.router.Drowse)
+		limit := waiting.PollTime
+		if p.far != nil {
+			limit = farPoll
+		}
+		p.waiter.SetPoll(limit, func() { p.router.Poll() }, p.router.Rest, p.router.Drowse)
 	}
 }
 

@@ -13,6 +13,7 @@ type receiver struct {
 	admitted []bool  // by rank: its ring is, or was, among inboxes
 	seen     uint64  // announcements when entries were last looked through
 	turn     int     // where the next Poll begins: 0 completions, i the ring i-1
+	after    int     // the ring where Watch begins; Invariant: 0 <= after
 	lent     bool    // the last Poll delivered a message
 }
 
@@ -40,32 +41,47 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	return n, nil
 }
 
-// Watch is Poll, but looks so many times for something to come. A look that finds
-// nothing costs a load for each ring and three more.
-func (e *endpoint) Watch(done []transport.Completion, looks int) (n int, err error) {
+// Watch looks so many times for a message, and returns the first one and the rank
+// that sent it; like those of Poll it is valid until the next Poll or Watch. A nil
+// message: there is none, or something else has come, for Poll. It is Poll to those
+// who call it one at a time. A look that finds nothing costs a load for each ring
+// and two more.
+func (e *endpoint) Watch(looks int) (rank int, msg []byte) {
 	if !e.gate.enter() {
-		return 0, fmt.Errorf("shm: rank %d: Watch: %w", e.cfg.Rank, transport.ErrClosed)
+		return 0, nil
 	}
-	for ; looks > 0 && n == 0; looks-- {
-		if !e.quiet() {
-			n = e.poll(done)
+	if e.in.lent {
+		e.giveBack()
+	}
+	for ; looks > 0 && msg == nil; looks-- {
+		if e.control.announced() != e.in.seen || e.local.queued.Load() != 0 {
+			break
 		}
+		rank, msg = e.first()
 	}
 	e.gate.leave()
-	return n, nil
+	return rank, msg
 }
 
-// quiet reports that a Poll would do nothing.
-func (e *endpoint) quiet() bool {
-	if e.in.lent || e.control.announced() != e.in.seen || e.local.queued.Load() != 0 {
-		return false
-	}
-	for i := range e.in.inboxes {
-		if !e.in.inboxes[i].idle() {
-			return false
+// first takes a message, if there is one and its ring is well. It begins behind the
+// ring of the last one.
+func (e *endpoint) first() (rank int, msg []byte) {
+	for range e.in.inboxes {
+		if e.in.after >= len(e.in.inboxes) {
+			e.in.after = 0
+		}
+		in := &e.in.inboxes[e.in.after]
+		e.in.after++
+		if in.idle() || in.err != nil { // Poll tells of the error
+			continue
+		}
+		if msg, ok, _ := in.take(); ok {
+			ordered()
+			e.in.lent = true
+			return in.rank, msg
 		}
 	}
-	return true
+	return 0, nil
 }
 
 func (e *endpoint) poll(done []transport.Completion) int {

@@ -23,7 +23,18 @@ type producer struct {
 
 // offer writes msg as one record. false: there is no room now.
 func (p *producer) offer(msg []byte) (bool, error) {
-	record := recordBytes(len(msg))
+	if ok, err := p.reserve(len(msg)); !ok {
+		return false, err
+	}
+	p.fill(msg)
+	p.commit(len(msg))
+	return true, nil
+}
+
+// reserve finds room for a message of n bytes, which goes behind the header at at.
+// false: there is none now. commit follows, at some time; nothing else may.
+func (p *producer) reserve(n int) (bool, error) {
+	record := recordBytes(n)
 	pad := p.padFor(record)
 	if !p.has(pad + record) {
 		if err := p.look(); err != nil || !p.has(pad+record) {
@@ -34,10 +45,13 @@ func (p *producer) offer(msg []byte) (bool, error) {
 		p.clear(0)
 		p.publishPad(pad)
 	}
-	p.fill(msg)
-	p.clear(p.behind(record))
-	p.publish(len(msg))
 	return true, nil
+}
+
+// commit publishes the message of n bytes that room was reserved for.
+func (p *producer) commit(n int) {
+	p.clear(p.behind(recordBytes(n)))
+	p.publish(n)
 }
 
 // padFor returns the bytes left before the end when a record does not fit there,

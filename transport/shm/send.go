@@ -40,6 +40,33 @@ func (c *conn) TrySend(msg []byte) (sent bool, err error) {
 	return sent, nil
 }
 
+// Reserve returns room for a message of n bytes in place, if there is some and that
+// needs not wait; Commit sends it. Nobody else can Send meanwhile: the caller only
+// fills it in between.
+func (c *conn) Reserve(n int) (room []byte, ok bool) {
+	if n > transport.MaxMessage {
+		return nil, false
+	}
+	out := &c.peer.out
+	out.mu.Lock()
+	if !out.ended && !c.closed.Load() && !c.peer.control.closed() && out.ring != nil {
+		ordered()
+		if ok, _ = out.ring.reserve(n); ok {
+			first := out.ring.at + wordBytes
+			return out.ring.data.bytes[first : first+n : first+n], true
+		}
+	}
+	out.mu.Unlock() // Send tells what is wrong, or waits
+	return nil, false
+}
+
+// Commit sends the message of n bytes that Reserve returned room for.
+func (c *conn) Commit(n int) {
+	c.peer.out.ring.commit(n)
+	c.peer.out.mu.Unlock()
+	c.peer.endpoint.cfg.Ring(c.peer.rank)
+}
+
 // send needs no gate while it holds out.mu: Close ends the outbox under it. While
 // it waits it is inside the gate, because it looks at shared memory then.
 func (c *conn) send(msg []byte) error {

@@ -52,3 +52,85 @@ func TestTrySendNeverWaits(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// TestReserveAndWatch sends in place and takes messages one at a time, between
+// those of Send and Poll.
+func TestReserveAndWatch(t *testing.T) {
+	w := transporttest.NewWorld(t, Provider{}, 2)
+	c, err := w.Endpoints[0].Dial(t.Context(), 1, w.Endpoints[1].Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := c.(interface {
+		Reserve(n int) ([]byte, bool)
+		Commit(n int)
+	})
+	watcher := w.Endpoints[1].(interface{ Watch(int) (int, []byte) })
+	if _, ok := place.Reserve(8); ok {
+		t.Error("room in a ring that nobody has made")
+	}
+	if _, ok := place.Reserve(transport.MaxMessage + 1); ok {
+		t.Error("room for more than the longest message")
+	}
+	done := make([]transport.Completion, 1)
+	next := byte(0)
+	for sent := byte(0); sent < 200; sent++ {
+		if sent%3 == 0 {
+			if err := c.Send([]byte{sent}); err != nil {
+				t.Fatal(err)
+			}
+		} else if room, ok := place.Reserve(1); ok {
+			room[0] = sent
+			place.Commit(1)
+		} else {
+			t.Fatalf("no room for message %d", sent)
+		}
+		for sent%7 == 6 && next <= sent {
+			var msg []byte
+			if next%2 == 0 {
+				_, msg = watcher.Watch(1000)
+			} else if n, err := w.Endpoints[1].Poll(done); n == 1 && err == nil {
+				msg = done[0].Message
+			}
+			if len(msg) == 0 {
+				if _, msg = watcher.Watch(1000); len(msg) == 0 { // Watch left the announcement to Poll
+					continue
+				}
+			}
+			if msg[0] != next {
+				t.Fatalf("message %d came, want %d", msg[0], next)
+			}
+			next++
+		}
+	}
+	for taken := 0; ; taken++ { // a ring's room is given back by Watch as well
+		room, ok := place.Reserve(transport.MaxMessage)
+		if !ok {
+			if taken < 10 {
+				t.Errorf("only %d messages went into the ring", taken)
+			}
+			break
+		}
+		room[0] = 1
+		place.Commit(transport.MaxMessage)
+	}
+	for {
+		if _, msg := watcher.Watch(10); msg == nil {
+			break
+		}
+	}
+	if _, ok := place.Reserve(transport.MaxMessage); !ok {
+		t.Error("the room was not given back")
+	} else {
+		place.Commit(0)
+	}
+	if err := w.Endpoints[1].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, msg := watcher.Watch(10); msg != nil {
+		t.Error("a closed endpoint has messages")
+	}
+	if _, ok := place.Reserve(8); ok {
+		t.Error("room at a closed peer")
+	}
+}

@@ -61,6 +61,9 @@ func (w *watcher) dealAll(events []unix.EpollEvent, scratch []byte) {
 			break
 		}
 		w.deal(events[:n], scratch)
+		if w.e.cfg.Served != nil {
+			w.e.cfg.Served()
+		}
 	}
 	if !w.polling.Load() {
 		w.openGate()
