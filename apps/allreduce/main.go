@@ -50,7 +50,7 @@ func main() { os.Exit(allreduce.Main()) }
 // run is the program of one rank. Rank 0 writes the results to out.
 func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) error {
 	s := &suite{ctx: ctx, comm: comm, opt: o, cores: machine.Cores()}
-	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(comm.Size(), s.cores, o.Batches))
+	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(s.path(), comm.Size(), s.cores, o.Batches))
 	if o.Wants("barrier") {
 		if err := s.barrier(); err != nil {
 			return fmt.Errorf("barrier: %w", err)

@@ -72,7 +72,7 @@ func run(ctx context.Context, comm *world.Comm, o options, out io.Writer) error 
 		return program.Usagef("needs at least 2 ranks, got %d: run golaunch -n 2 p2pbench", comm.Size())
 	}
 	s := &suite{ctx: ctx, comm: comm, opt: o, cores: machine.Cores(), path: comm.Path(1 - min(comm.Rank(), 1))}
-	s.printer = bench.NewPrinter(out, o.JSON, bench.HeadingOver(s.path, comm.Size(), s.cores, o.Batches))
+	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(s.path, comm.Size(), s.cores, o.Batches))
 	if err := s.pingpongs(); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func run(ctx context.Context, comm *world.Comm, o bench.Options, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	s.printer = bench.NewPrinter(out, o.JSON, bench.HeadingOver(s.path(), comm.Size(), s.cores, o.Batches))
+	s.printer = bench.NewPrinter(out, o.JSON, bench.Heading(s.path(), comm.Size(), s.cores, o.Batches))
 	s.out = out
 	if err := s.measure(); err != nil {
 		return err

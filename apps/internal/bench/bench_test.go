@@ -37,7 +37,7 @@ func TestJSONLine(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
-	p := NewPrinter(&out, false, Heading(2, 1, 11))
+	p := NewPrinter(&out, false, Heading("shm", 2, 1, 11))
 	for _, r := range []Result{
 		{Op: "put", Bytes: 8, US: 0.00512, Buffers: Heap},
 		{Op: "put", Bytes: 1 << 20, US: 52.4, Buffers: Arena},

@@ -9,10 +9,6 @@ import (
 	"github.com/golaunch/golaunch/apps/internal/bench/figures"
 )
 
-// Transport is the name of the transport that carries the operations. There is
-// one so far.
-const Transport = "shm"
-
 // Where the user's buffers lie.
 const (
 	Arena = "arena" // memory of arena.Alloc, or the window's own
@@ -43,11 +39,8 @@ func NewPrinter(out io.Writer, asJSON bool, heading string) Printer {
 	return &table{out: out, heading: heading}
 }
 
-// Heading is what stands above a table.
-func Heading(ranks, cores, batches int) string { return HeadingOver(Transport, ranks, cores, batches) }
-
-// HeadingOver is Heading for results over a named transport.
-func HeadingOver(transport string, ranks, cores, batches int) string {
+// Heading is what stands above a table of results over a transport.
+func Heading(transport string, ranks, cores, batches int) string {
 	return fmt.Sprintf("%s over %s, %s, median of %d batches",
 		figures.Plural(ranks, "rank"), transport, figures.Plural(cores, "core"), batches)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // cSources are the C programs of the peers, by program.
-var cSources = [3]string{"rma", "coll", "launch"}
+var cSources = [programs]string{"rma", "coll", "launch", "p2p"}
 
 // build puts every contender's programs into dir.
 func build(ctx context.Context, dir string, peers []string, progress io.Writer) error {
@@ -22,7 +22,7 @@ func build(ctx context.Context, dir string, peers []string, progress io.Writer) 
 	}
 	fmt.Fprintln(progress, "building")
 	if err := quietly(ctx, root, append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-o", dir+"/",
-		"./launcher/golaunch", "./apps/rmabench", "./apps/allreduce", "./apps/peers/joinexit"); err != nil {
+		"./launcher/golaunch", "./apps/rmabench", "./apps/allreduce", "./apps/p2pbench", "./apps/peers/joinexit"); err != nil {
 		return err
 	}
 	for _, peer := range peers {

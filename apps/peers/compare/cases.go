@@ -9,13 +9,15 @@ import (
 	"github.com/golaunch/golaunch/apps/peers/internal/report"
 )
 
-// program is one of the three programs that every contender has.
+// program is one of the programs that every contender has.
 type program int
 
 const (
 	oneSided program = iota
 	collective
 	idle
+	twoSided
+	programs
 )
 
 // A benchCase is a short run of one program. Cases are short so that the
@@ -27,6 +29,9 @@ type benchCase struct {
 	ops     []string
 	sizes   []int
 	buffers []string // this project's
+	network bool     // over TCP on the loopback interface
+	bare    bool     // this project also times bare system calls
+	divide  int      // batches are smaller by this; 0: not
 	memory  bool     // ask for private memory, once; else, of idle, for the wall time
 }
 
@@ -48,6 +53,9 @@ func cases() []benchCase {
 		{name: "coll-medium", program: collective, ranks: 2, buffers: both, sizes: []int{64 * kib, mib}, ops: sum},
 		{name: "coll-large", program: collective, ranks: 2, buffers: both, sizes: []int{16 * mib, 64 * mib}, ops: sum},
 	}
+	all = append(all, benchCase{name: "p2p", program: twoSided, ranks: 2, buffers: heap,
+		sizes: []int{8, kib, 64 * kib, mib, 16 * mib}, ops: pingpong})
+	all = append(all, networkCases()...)
 	for _, ranks := range report.CrowdedRanks {
 		all = append(all, benchCase{name: fmt.Sprintf("crowd-%d", ranks), program: collective, ranks: ranks,
 			buffers: heap, sizes: []int{8}, ops: sum})
@@ -55,6 +63,26 @@ func cases() []benchCase {
 	return append(all,
 		benchCase{name: "launch", program: idle, ranks: report.LaunchRanks},
 		benchCase{name: "memory", program: idle, ranks: report.LaunchRanks, memory: true})
+}
+
+var pingpong = []string{"pingpong"}
+
+// networkCases have smaller batches: an operation takes a thousand times as long as
+// over shared memory.
+func networkCases() []benchCase {
+	heap := []string{report.Heap}
+	over := func(name string, p program, divide int, sizes []int, ops ...string) benchCase {
+		return benchCase{name: name, program: p, ranks: 2, buffers: heap, network: true, divide: divide, sizes: sizes, ops: ops}
+	}
+	messages := over("tcp-p2p", twoSided, 4, []int{8, 64 * kib, mib, 16 * mib}, pingpong...)
+	messages.bare = true
+	return []benchCase{
+		over("tcp-rma-small", oneSided, 10, []int{8}, "put", "get", "fetch_add", "fence"),
+		over("tcp-rma-large", oneSided, 0, []int{mib, 16 * mib}, "put", "get"),
+		over("tcp-coll-small", collective, 5, []int{8}, "barrier", "allreduce_f64"),
+		over("tcp-coll-large", collective, 0, []int{mib, 16 * mib}, "allreduce_f64"),
+		messages,
+	}
 }
 
 func caseNames() []string {
@@ -85,8 +113,8 @@ func (c benchCase) args(o options) []string {
 		sizes[i] = strconv.Itoa(size)
 	}
 	args := []string{"--ops=" + strings.Join(c.ops, ","), "--sizes=" + strings.Join(sizes, ","), fmt.Sprintf("--batches=%d", o.batches)}
-	if o.divide > 0 {
-		args = append(args, fmt.Sprintf("--divide=%d", o.divide))
+	if divide := max(o.divide, c.divide); divide > 0 {
+		args = append(args, fmt.Sprintf("--divide=%d", divide))
 	}
 	return args
 }
@@ -102,7 +130,7 @@ func (c benchCase) results(kinds int) int {
 	n := 0
 	for _, op := range c.ops {
 		switch op {
-		case "put", "get", "allreduce_f64":
+		case "put", "get", "allreduce_f64", "pingpong":
 			n += len(c.sizes) * kinds
 		case "lock_put_unlock":
 			n += kinds

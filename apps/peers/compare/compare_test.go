@@ -55,7 +55,7 @@ func TestCasesMeasureEveryRow(t *testing.T) {
 
 func measured(row report.Row) bool {
 	for _, bc := range cases() {
-		if bc.ranks != row.Ranks {
+		if bc.ranks != row.Ranks || bc.network != row.Network || row.Bare && !bc.bare {
 			continue
 		}
 		switch {

@@ -16,7 +16,9 @@ type contender struct {
 	bind     []string // launcher flags when every rank has a core
 	crowded  []string // launcher flags when not
 	divide   int      // by what batches are smaller then
-	programs [3]string
+	network  []string // launcher flags for TCP on the loopback interface
+	env      []string // environment for that
+	programs [programs]string
 	json     bool // its programs take --json and --buffers
 }
 
@@ -33,12 +35,15 @@ const (
 func contenders(dir string, peers []string) []contender {
 	all := []contender{{
 		name: report.Golaunch, launcher: filepath.Join(dir, "golaunch"), bind: []string{"--bind-to", "core"}, divide: crowdedDivide, json: true,
-		programs: [3]string{filepath.Join(dir, "rmabench"), filepath.Join(dir, "allreduce"), filepath.Join(dir, "joinexit")},
+		network:  []string{"--virtual-hosts", "2"},
+		programs: [programs]string{filepath.Join(dir, "rmabench"), filepath.Join(dir, "allreduce"), filepath.Join(dir, "joinexit"), filepath.Join(dir, "p2pbench")},
 	}}
 	for _, name := range peers {
-		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}, divide: crowdedDivide}
+		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}, divide: crowdedDivide,
+			network: []string{"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "^sm,ucx", "--mca", "btl_tcp_if_include", "lo"}}
 		if name == report.MPICH {
 			c.launcher, c.bind, c.crowded, c.divide = "mpirun.mpich", []string{"-bind-to", "core"}, nil, spinningDivide
+			c.network, c.env = nil, []string{"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo", "MPIR_CVAR_NOLOCAL=1"}
 		}
 		for i, source := range cSources {
 			c.programs[i] = filepath.Join(dir, name+"-"+source)
@@ -50,7 +55,14 @@ func contenders(dir string, peers []string) []contender {
 
 // command is the whole command line of a case.
 func (c contender) command(bc benchCase, o options, cores int) []string {
-	argv := []string{c.launcher, "-n", fmt.Sprint(bc.ranks)}
+	var argv []string
+	if bc.network && c.env != nil {
+		argv = append(append(argv, "env"), c.env...)
+	}
+	argv = append(argv, c.launcher, "-n", fmt.Sprint(bc.ranks))
+	if bc.network {
+		argv = append(argv, c.network...)
+	}
 	if bc.ranks <= cores {
 		argv = append(argv, c.bind...)
 	} else {
@@ -61,8 +73,14 @@ func (c contender) command(bc benchCase, o options, cores int) []string {
 	if bc.program != idle && bc.ranks > cores && o.divide == 0 {
 		argv = append(argv, fmt.Sprintf("--divide=%d", c.divide))
 	}
-	if c.json && bc.program != idle {
+	switch {
+	case c.json && bc.program != idle:
 		argv = append(argv, "--buffers="+strings.Join(bc.buffers, ","), "--json")
+		if bc.bare {
+			argv = append(argv, "--bare")
+		}
+	case bc.network:
+		argv = append(argv, "--transport=tcp")
 	}
 	return argv
 }

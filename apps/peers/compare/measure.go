@@ -118,7 +118,11 @@ func (m *measuring) try(ctx context.Context, c contender, bc benchCase) ([]repor
 		return nil, used, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 	}
 	records, rest := report.Parse(output)
-	if want := bc.results(c.kinds(bc)); len(records) != want {
+	want := bc.results(c.kinds(bc))
+	if c.json && bc.bare {
+		want += len(bc.sizes)
+	}
+	if len(records) != want {
 		return nil, used, fmt.Errorf("%s: printed %d results, want %d; besides them %q", strings.Join(argv, " "), len(records), want, rest)
 	}
 	if bc.program == idle && !bc.memory {

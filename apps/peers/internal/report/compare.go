@@ -13,6 +13,7 @@ type Comparison struct {
 	Ours    float64
 	OpenMPI float64
 	MPICH   float64
+	Calls   float64 // bare system calls, where the row asks for them
 }
 
 // Compare fills the rows from the records. Rows of which this project has no
@@ -25,6 +26,12 @@ func Compare(rows []Row, records []Record) []Comparison {
 			Ours:    median(records, row, Golaunch, row.Buffers),
 			OpenMPI: median(records, row, OpenMPI, Heap),
 			MPICH:   median(records, row, MPICH, Heap),
+			Calls:   math.NaN(),
+		}
+		if row.Bare {
+			bare := row
+			bare.Op = BarePingpong
+			c.Calls = median(records, bare, Golaunch, Heap)
 		}
 		if !math.IsNaN(c.Ours) {
 			filled = append(filled, c)
@@ -36,7 +43,7 @@ func Compare(rows []Row, records []Record) []Comparison {
 func median(records []Record, row Row, peer, buffers string) float64 {
 	var values []float64
 	for _, r := range records {
-		if r.Peer != peer || r.Op != row.Op || r.Ranks != row.Ranks {
+		if r.Peer != peer || r.Op != row.Op || r.Ranks != row.Ranks || (r.Transport == "tcp") != row.Network {
 			continue
 		}
 		switch {
@@ -52,9 +59,11 @@ func median(records []Record, row Row, peer, buffers string) float64 {
 	return figures.Median(values)
 }
 
-// Best is the better peer's figure, NaN without peers.
+// Best is the better peer's figure, NaN without peers, or that of bare system calls.
 func (c Comparison) Best() float64 {
 	switch {
+	case c.Bare:
+		return c.Calls
 	case math.IsNaN(c.OpenMPI):
 		return c.MPICH
 	case math.IsNaN(c.MPICH):

@@ -20,6 +20,9 @@ const (
 const (
 	Launch        = "launch"         // wall time of the whole command
 	PrivateMemory = "private_memory" // Bytes is the figure, US is 0
+	// BarePingpong is a ping-pong of system calls without anything around them, which
+	// p2pbench times in the same run.
+	BarePingpong = "pingpong_bare"
 )
 
 // A Record is one figure of one contender in one round.
@@ -30,8 +33,8 @@ type Record struct {
 	Bytes     int64   `json:"bytes"`
 	US        float64 `json:"us"` // microseconds of one operation
 	Ranks     int     `json:"ranks"`
-	Transport string  `json:"transport,omitempty"`
-	Buffers   string  `json:"buffers,omitempty"` // "arena" or "heap"
+	Transport string  `json:"transport,omitempty"` // "shm" or "tcp"
+	Buffers   string  `json:"buffers,omitempty"`   // "arena" or "heap"
 }
 
 // Parse finds the records in what a benchmark printed. The other lines, such as a
