@@ -9,7 +9,8 @@ import (
 // A Recv whose message comes from a peer that takes turns with it would spend most
 // of its time in locks. It takes each of them once: it holds mu and the router's
 // turn while it looks for the message, and so the handler that delivers the message
-// needs neither, nor anything atomic.
+// needs neither, nor anything atomic. If no receive is posted it is not posted
+// either; who else might post one has to wait for mu.
 
 // A direct receive looks so many times in a row, and so often: for a few times what
 // a message takes to come back.
@@ -28,36 +29,46 @@ func (b *Box) Recv(ctx context.Context, source, tag int, data []byte) (Status, e
 	r := m.take()
 	b.prepare(r, false, source, tag, data)
 	r.again, r.attended = true, true
-	m.post(r)
-	if r.ticket != 0 && !r.over.Load() && m.cfg.Spins && m.cfg.Router.Hold() {
-		return m.direct(ctx, r)
+	switch {
+	case m.closed != nil || b.ended.Load():
+		r.end(Status{}, errEnded)
+	case m.found(r):
+	case m.cfg.Spins && b.matcher.Posted() == 0 && m.cfg.Router.Hold():
+		m.direct(r)
+		return m.conclude(ctx, r, true)
+	default:
+		m.post(r)
 	}
-	if r.over.Load() {
-		s, err := r.status, r.err
-		m.recycle(r)
-		m.mu.Unlock()
-		waiting.Synchronize()
-		return s, err
-	}
-	m.mu.Unlock()
-	return m.finish(ctx, r)
+	return m.conclude(ctx, r, false)
 }
 
-// direct looks for the message of a posted receive. Called with mu and the router's
-// turn held, which it gives back.
-func (m *Messages) direct(ctx context.Context, r *Request) (s Status, err error) {
+// direct looks for a message, and posts r if none has come. Called with mu and the
+// router's turn held.
+func (m *Messages) direct(r *Request) {
 	m.held = r
-	for row := 0; row < rows && m.held == r && r.ticket != 0; row++ {
+	for row := 0; row < rows; row++ {
 		m.cfg.Router.Look(looksInARow)
+		if m.held == nil || m.found(r) {
+			break
+		}
+		if row == rows-1 {
+			m.post(r)
+		}
 	}
-	over := m.held != r
 	m.held = nil
+}
+
+// conclude returns what has become of r, or waits for that. Called with mu held, and
+// the turn as well if turn is true; it gives both back.
+func (m *Messages) conclude(ctx context.Context, r *Request, turn bool) (Status, error) {
+	over, s, err := r.over.Load() || r.quick, r.status, r.err
 	if over {
-		s, err = r.status, r.err
 		m.recycle(r)
 	}
 	m.mu.Unlock()
-	m.cfg.Router.Release()
+	if turn {
+		m.cfg.Router.Release()
+	}
 	if !over {
 		return m.finish(ctx, r)
 	}
@@ -65,13 +76,25 @@ func (m *Messages) direct(ctx context.Context, r *Request) (s Status, err error)
 	return s, err
 }
 
+// fits reports whether a message is for the receive that is held. None is posted in
+// its box, so it need not wait for others.
+func (r *Request) fits(context uint64, from, tag int) bool {
+	return context == r.box.context && (r.tag == tag || r.tag == AnyTag) &&
+		(r.world == from || r.peer == AnySource)
+}
+
 // arrivedHeld ends the receive that the handler's own goroutine looks for.
-func (m *Messages) arrivedHeld(r *Request, source, tag int, message []byte) {
+func (m *Messages) arrivedHeld(r *Request, from, tag int, message []byte) {
+	source, ok := r.box.member(from)
+	if !ok {
+		return
+	}
 	n := copy(r.data, message)
 	r.status = Status{Source: source, Tag: tag, Bytes: int64(n)}
 	if n < len(message) {
 		r.err = r.errorf(&TruncatedError{Source: source, Tag: tag, Length: int64(len(message)), Room: len(r.data)})
 	}
+	r.quick = true
 	m.held = nil
 }
 
@@ -86,7 +109,7 @@ func (m *Messages) take() *Request {
 
 // recycle keeps a Recv's request for the next one.
 func (m *Messages) recycle(r *Request) {
-	r.data, r.err, r.status, r.ticket = nil, nil, Status{}, 0
+	r.data, r.err, r.status, r.ticket, r.quick = nil, nil, Status{}, 0, false
 	if r.over.Load() {
 		r.over.Store(false)
 	}

@@ -9,17 +9,20 @@ import (
 // Packets that make no sense are dropped: their sender, which runs the same
 // program, is at fault, and whoever waits for it finds out when it ends.
 func (m *Messages) handle(from int, packet []byte) {
-	held := m.held != nil // by this goroutine, with mu: the turn to poll guards it
-	if !held {
+	context, tag, message, short := rendezvous.SplitEager(packet)
+	if r := m.held; r != nil { // by this goroutine, with mu: the turn to poll guards it
+		if short && r.fits(context, from, int(tag)) {
+			m.arrivedHeld(r, from, int(tag), message)
+			return
+		}
+	} else {
 		m.mu.Lock()
+		defer m.mu.Unlock()
 	}
-	if context, tag, message, ok := rendezvous.SplitEager(packet); ok {
+	if short {
 		m.arrived(from, context, int(tag), message)
 	} else if p, err := rendezvous.Decode(packet); err == nil {
 		m.heard(from, &p)
-	}
-	if !held {
-		m.mu.Unlock()
 	}
 }
 
@@ -34,11 +37,7 @@ func (m *Messages) arrived(from int, context uint64, tag int, message []byte) {
 		return
 	}
 	e := matching.Envelope{Source: int32(source), Tag: int32(tag)}
-	switch r, ok := b.matcher.Arrive(e); {
-	case ok && r == m.held:
-		m.arrivedHeld(r, source, tag, message)
-		return
-	case ok:
+	if r, ok := b.matcher.Arrive(e); ok {
 		m.deliver(r, source, tag, message)
 		return
 	}

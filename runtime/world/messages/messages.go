@@ -158,13 +158,15 @@ type Box struct {
 	members map[int]int // rank -> member; nil when they are the same
 	matcher *matching.Matcher[*Request, *arrival]
 	ended   atomic.Bool
+	express []atomic.Pointer[express] // by member, once a message was sent; nil: there is none
 }
 
 // Box makes a communicator's box. context names the communicator at all its
 // members and nowhere else. Every member has made its box before any of them
 // sends.
 func (m *Messages) Box(context uint64, name string, me int, ranks []int) *Box {
-	b := &Box{m: m, context: context, name: name, me: me, ranks: ranks, matcher: matching.New[*Request, *arrival]()}
+	b := &Box{m: m, context: context, name: name, me: me, ranks: ranks, matcher: matching.New[*Request, *arrival](),
+		express: make([]atomic.Pointer[express], len(ranks))}
 	for member, rank := range ranks {
 		if member != rank && b.members == nil {
 			b.members = make(map[int]int, len(ranks))

@@ -26,7 +26,7 @@ func (b *Box) IRecv(source, tag int, data []byte) (*Request, error) {
 	r := new(Request)
 	b.prepare(r, false, source, tag, data)
 	b.m.mu.Lock()
-	b.m.post(r)
+	b.m.match(r)
 	b.m.mu.Unlock()
 	return r, nil
 }
@@ -35,32 +35,30 @@ func (r *Request) pattern() matching.Envelope {
 	return matching.Envelope{Source: int32(r.peer), Tag: int32(r.tag)}
 }
 
-// post takes the message that waits for r, or posts r. Called with mu held.
-func (m *Messages) post(r *Request) {
+// match takes the message that waits for r, or posts r. Called with mu held.
+func (m *Messages) match(r *Request) {
 	if m.closed != nil || r.box.ended.Load() {
 		r.end(Status{}, errEnded)
-		return
+	} else if !m.found(r) {
+		m.post(r)
 	}
-	m.match(r)
 }
 
-// match looks for a message for r. Called with mu held.
-func (m *Messages) match(r *Request) {
-	box := r.box
-	for {
-		a, _, ok := box.matcher.Take(r.pattern())
-		if !ok {
-			r.ticket = box.matcher.Post(r.pattern(), r)
-			return
-		}
-		if a.announced {
-			m.fetch(r, a)
-			return
-		}
+// post lets r wait for a message: there is none for it. Called with mu held.
+func (m *Messages) post(r *Request) { r.ticket = r.box.matcher.Post(r.pattern(), r) }
+
+// found looks for a message for r that has come. Called with mu held.
+func (m *Messages) found(r *Request) bool {
+	a, _, ok := r.box.matcher.Take(r.pattern())
+	switch {
+	case !ok:
+	case a.announced:
+		m.fetch(r, a)
+	default:
 		m.deliver(r, a.source, a.tag, a.data)
 		m.copies.give(a)
-		return
 	}
+	return ok
 }
 
 // deliver ends r with a short message. Called with mu held.

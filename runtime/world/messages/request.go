@@ -33,6 +33,7 @@ type Request struct {
 	data  []byte
 	again bool // goes back to spare when its call returns
 	long  bool // it has had an id
+	quick bool // it ended while its goroutine held it
 
 	over   atomic.Bool // stored last, after status and err
 	status Status

@@ -97,14 +97,41 @@ type frame struct {
 	bytes [router.PrefixSize + router.MaxMessage]byte
 }
 
+// An express is a connection that lets a message be written in place.
+type express interface {
+	Reserve(n int) (room []byte, ok bool)
+	Commit(n int)
+}
+
 // eager sends a short message.
 func (b *Box) eager(ctx context.Context, member, tag int, data []byte) error {
+	if x := b.express[member].Load(); x != nil {
+		if room, ok := (*x).Reserve(headBytes + len(data)); ok {
+			router.PutPrefix(room, Port)
+			rendezvous.PutEager(room[router.PrefixSize:], b.context, int32(tag))
+			copy(room[headBytes:], data)
+			(*x).Commit(headBytes + len(data))
+			return nil
+		}
+	}
+	return b.slow(ctx, member, tag, data)
+}
+
+// slow sends a short message for which there is no room, or the first one.
+func (b *Box) slow(ctx context.Context, member, tag int, data []byte) error {
 	f := b.m.frames.take()
 	packet := f.bytes[:headBytes+len(data)]
 	rendezvous.PutEager(packet[router.PrefixSize:], b.context, int32(tag))
 	copy(packet[headBytes:], data)
 	err := b.m.cfg.Router.SendInPlace(ctx, b.ranks[member], Port, packet)
 	b.m.frames.give(f)
+	if err == nil && b.express[member].Load() == nil {
+		if c, err := b.m.cfg.Router.Conn(ctx, b.ranks[member]); err == nil {
+			if x, ok := c.(express); ok {
+				b.express[member].Store(&x)
+			}
+		}
+	}
 	return err
 }
 

@@ -89,7 +89,7 @@ func (r *Router) SendInPlace(ctx context.Context, rank int, port uint32, buf []b
 	if err != nil {
 		return err
 	}
-	putPrefix(buf, port)
+	PutPrefix(buf, port)
 	if err := c.Send(buf); err != nil {
 		return r.errorf(rank, "message", err)
 	}
@@ -114,7 +114,7 @@ func (r *Router) Post(rank int, port uint32, msg []byte) error {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg), rank, transport.ErrTooLong)
 	}
 	buf := make([]byte, PrefixSize+len(msg))
-	putPrefix(buf, port)
+	PutPrefix(buf, port)
 	copy(buf[PrefixSize:], msg)
 	p := &r.peers[rank]
 	p.mu.Lock()

@@ -111,7 +111,8 @@ func (p *ports) find(number uint32) *Port {
 	return (*p.open.Load())[number]
 }
 
-func putPrefix(buf []byte, number uint32) {
+// PutPrefix writes what stands before a message to a port.
+func PutPrefix(buf []byte, number uint32) {
 	binary.LittleEndian.PutUint64(buf, uint64(number))
 }
 

@@ -104,10 +104,10 @@ func (r *Router) poll(want uint32) (progress bool) {
 	return progress
 }
 
-// A watcher is an endpoint that can look for something to come several times in
-// one Poll.
+// A watcher is an endpoint that can look for a message many times in one call. nil:
+// none has come, or there is something for Poll.
 type watcher interface {
-	Watch(done []transport.Completion, looks int) (int, error)
+	Watch(looks int) (rank int, msg []byte)
 }
 
 // Hold takes the turn to poll, for Look; Release gives it back. false: somebody
@@ -120,14 +120,16 @@ func (r *Router) Look(looks int) (progress bool) {
 	if r.wanted.Load() != 0 {
 		r.wanted.Store(0) // what follows is what they want
 	}
-	if r.sole == nil || r.closed || r.ends[0].dead {
-		return r.round(wantAll)
+	if r.sole != nil && !r.closed && !r.ends[0].dead {
+		if rank, msg := r.sole.Watch(looks); msg != nil {
+			if err := r.ports.deliver(rank, msg); err != nil {
+				r.lose(rank, err)
+			}
+			r.cfg.Wake()
+			return true
+		}
 	}
-	n, err := r.sole.Watch(r.done[:], looks)
-	if progress = r.taken(r.ends[0], wantAll, n, err); progress {
-		r.cfg.Wake()
-	}
-	return progress
+	return r.round(wantAll)
 }
 
 // Release gives the turn back, and polls for those who wanted it meanwhile.
@@ -158,10 +160,6 @@ func (r *Router) round(want uint32) (progress bool) {
 // take dispatches what one endpoint has.
 func (r *Router) take(e *end, want uint32) (progress bool) {
 	n, err := e.Poll(r.done[:])
-	return r.taken(e, want, n, err)
-}
-
-func (r *Router) taken(e *end, want uint32, n int, err error) (progress bool) {
 	if err != nil {
 		r.bury(e, err)
 		return true
