@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// silence is the failure timeout of these tests, half the hosts' of users.
+	// silence is the failure timeout of these tests. That of users is 10 s.
 	silence = 2 * time.Second
 	// slack is what may pass beyond that until everything has ended: ranks that are
 	// cut off have 2 s to save what they have.
@@ -64,14 +64,86 @@ func TestHostIsLost(t *testing.T) {
 				t.Errorf("%s\nwant code 1, and that host-2 was lost", got)
 			}
 			for i, h := range got.hosts {
-				if want := 0; i < 2 && h.code != want {
-					t.Errorf("%s: code %d, want %d: the job has had its end\n%s", c.Hosts[i].Name, h.code, want, h.said)
+				if i < 2 && h.code != 0 {
+					t.Errorf("%s: code %d, want 0: the job has had its end\n%s", c.Hosts[i].Name, h.code, h.said)
 				}
 			}
 			if last := got.hosts[2]; last.code == 0 || by.sees && last.code != 1 {
 				t.Errorf("host-2: code %d\n%s", last.code, last.said)
 			}
-			t.Logf("%v, %s", got.took, got)
+		})
+	}
+}
+
+// Every rank that lives gets a RankFailedError in time, on both sides of the cut,
+// whether it talks to the host that is lost or waits for it in silence.
+func TestRanksLearnOfALostHost(t *testing.T) {
+	t.Parallel()
+	for _, role := range []string{"busy", "quiet"} {
+		for _, by := range cuts {
+			t.Run(role+", "+by.name, func(t *testing.T) {
+				t.Parallel()
+				learn(t, role, by)
+			})
+		}
+	}
+}
+
+func learn(t *testing.T, role string, by cut) {
+	c := newCluster(t, 3, netns.Options{})
+	args := append(self(t, role), c.dir)
+	r := c.start(append([]string{"--failure-timeout", silence.String(), "--on-failure", "continue", "-n", "6"}, args...)...)
+	r.await(6, "ready")
+	begin := time.Now()
+	if err := by.make(r, c.Hosts[2]); err != nil {
+		t.Fatal(err)
+	}
+	got := r.wait()
+	if got.took > silence+slack || got.code == 0 {
+		t.Errorf("it took %v: %s", got.took, got)
+	}
+	for rank := range 6 {
+		b, err := readBequest(c.dir, rank)
+		switch lost := rank >= 4; {
+		case err != nil:
+			if !lost || by.sees {
+				t.Errorf("rank %d: %v\n%s", rank, err, got)
+			}
+		case b.failed < 0:
+			t.Errorf("rank %d got %q, want a RankFailedError", rank, b.text)
+		case b.at.Sub(begin) > silence+time.Second:
+			t.Errorf("rank %d learned of it after %v", rank, b.at.Sub(begin))
+		default:
+			t.Logf("rank %d after %v: %s", rank, b.at.Sub(begin), b.text)
+		}
+	}
+}
+
+// Without golaunch on the first host nobody is in charge: every other host stops its
+// ranks, whatever has become of golaunch.
+func TestFrontIsLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*running) error{
+		"unplugged": func(r *running) error { return r.c.Hosts[0].Unplug() },
+		"killed":    func(r *running) error { return r.front.Process.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 3, netns.Options{})
+			r := c.start("--failure-timeout", silence.String(), "-n", "3", "sh", "-c", "echo ready; sleep 1000")
+			r.await(3, "ready")
+			if err := lose(r); err != nil {
+				t.Fatal(err)
+			}
+			got := r.wait()
+			if got.code == 0 || got.took > silence+slack {
+				t.Errorf("after %v: %s", got.took, got)
+			}
+			for i, h := range got.hosts[1:] {
+				if h.code != 1 || !strings.Contains(h.said, "golaunch: supervise: the front at ") {
+					t.Errorf("host %d: code %d, said %q", i+1, h.code, h.said)
+				}
+			}
 		})
 	}
 }

@@ -58,8 +58,8 @@ var built struct {
 
 // The rooms whose tests run across hosts, and what else is built.
 var (
-	rooms    = []string{"runtime/worldtest"}
-	programs = []string{"launcher/golaunch"}
+	rooms    = []string{"runtime/worldtest", "runtime/world", "window", "collectives"}
+	programs = []string{"launcher/golaunch", "apps/wordcount", "apps/heat"}
 )
 
 // binary returns a program, or the tests of a room ("window.test").

@@ -1,6 +1,7 @@
 package crosshost
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/golaunch/golaunch/collectives"
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/window"
 )
 
 // roles are what ranks of these tests do. Their argument is a directory of the test.
@@ -80,22 +82,43 @@ func readBequest(dir string, rank int) (b bequest, err error) {
 	return b, nil
 }
 
-// hello has every rank hear of every other one, and tells how long the first
-// contact has taken.
+// secret is what ranks send each other in hello.
+const secret = "what nobody on the way should read: "
+
+// hello has every rank put a word into every other's window, and tells by which
+// paths, and how long that has taken from joining on.
 func hello() error {
 	ctx := context.Background()
+	begin := time.Now()
 	comm, err := world.Join(ctx)
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
-	in, out := []int64{1 << comm.Rank()}, []int64{0}
-	if err := collectives.Allreduce(ctx, comm, in, out, collectives.Sum); err != nil {
+	win, err := window.Allocate[byte](ctx, comm, comm.Size()*len(word(0)))
+	if err != nil {
 		return err
 	}
-	if want := int64(1)<<comm.Size() - 1; out[0] != want {
-		return fmt.Errorf("rank %d has heard of %b, want %b", comm.Rank(), out[0], want)
+	if err := win.Fence(ctx); err != nil {
+		return err
 	}
-	fmt.Printf("rank %d on %s: connected in %d us\n", comm.Rank(), comm.Host(), time.Since(begin).Microseconds())
-	return comm.Leave()
+	paths := make([]string, comm.Size())
+	for to := range paths {
+		paths[to] = win.Path(to)
+		if err := win.Put(to, comm.Rank()*len(word(0)), word(comm.Rank())); err != nil {
+			return err
+		}
+	}
+	if err := win.Fence(ctx); err != nil {
+		return err
+	}
+	for from := range paths {
+		if got := win.Local()[from*len(word(0)):][:len(word(0))]; !bytes.Equal(got, word(from)) {
+			return fmt.Errorf("rank %d has got %q from rank %d", comm.Rank(), got, from)
+		}
+	}
+	fmt.Printf("rank %d on %s reached all by %v in %d us\n", comm.Rank(), comm.Host(), paths, time.Since(begin).Microseconds())
+	return errors.Join(win.Free(ctx), comm.Leave())
 }
+
+// word is what a rank says.
+func word(rank int) []byte { return fmt.Appendf(nil, "%s%3d", secret, rank) }
