@@ -255,3 +255,29 @@ func TestManyRanksAnySource(t *testing.T) {
 		}
 	})
 }
+
+// Several messages may come in one poll: what follows the one that a Recv looks for
+// must not wait for that Recv.
+func TestBurstsOfMessages(t *testing.T) {
+	const n = 5000
+	everywhere(t, 2, func(ctx context.Context, comm *world.Comm) {
+		buf := []int32{0}
+		for k := range int32(n) {
+			if comm.Rank() == 1 {
+				buf[0] = k
+				if err := world.Send(ctx, comm, 0, 0, buf); err != nil {
+					t.Error(err)
+					return
+				}
+				continue
+			}
+			if _, err := world.Recv(ctx, comm, world.AnySource, world.AnyTag, buf); err != nil || buf[0] != k {
+				t.Errorf("message %d: %d, %v", k, buf[0], err)
+				return
+			}
+		}
+		if err := barrier(ctx, comm); err != nil {
+			t.Error(err)
+		}
+	})
+}

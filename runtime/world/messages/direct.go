@@ -48,7 +48,7 @@ func (m *Messages) direct(r *Request) {
 	m.held = r
 	for row := 0; row < rows; row++ {
 		m.cfg.Router.Look(looksInARow)
-		if m.held == nil || m.found(r) {
+		if r.quick || m.found(r) {
 			break
 		}
 		if row == rows-1 {
@@ -94,8 +94,7 @@ func (m *Messages) arrivedHeld(r *Request, from, tag int, message []byte) {
 	if n < len(message) {
 		r.err = r.errorf(&TruncatedError{Source: source, Tag: tag, Length: int64(len(message)), Room: len(r.data)})
 	}
-	r.quick = true
-	m.held = nil
+	r.quick = true // and still held: more may come in the same poll
 }
 
 // take returns a request for a Recv. Called with mu held, as is recycle.

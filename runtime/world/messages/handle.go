@@ -11,7 +11,7 @@ import (
 func (m *Messages) handle(from int, packet []byte) {
 	context, tag, message, short := rendezvous.SplitEager(packet)
 	if r := m.held; r != nil { // by this goroutine, with mu: the turn to poll guards it
-		if short && r.fits(context, from, int(tag)) {
+		if short && !r.quick && r.fits(context, from, int(tag)) {
 			m.arrivedHeld(r, from, int(tag), message)
 			return
 		}
