@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/golaunch/golaunch/launcher/internal/netns"
 )
 
@@ -37,7 +39,33 @@ func newCluster(t *testing.T, hosts int, o netns.Options) *cluster {
 	if err := os.Mkdir(c.temp(), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	for i, h := range c.Hosts {
+		if err := h.Do(func() error { return giveCore(i) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return c
+}
+
+// giveCore gives the calling thread, and with it what it starts, one of this
+// machine's cores in turn: hosts that think that all of them were theirs would poll
+// against each other.
+func giveCore(i int) error {
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return err
+	}
+	skip := i % all.Count()
+	for cpu := range len(all) * 64 {
+		if !all.IsSet(cpu) {
+			continue
+		}
+		if skip--; skip < 0 {
+			one.Set(cpu)
+			break
+		}
+	}
+	return unix.SchedSetaffinity(0, &one)
 }
 
 // temp is where golaunch's temporary files go.
