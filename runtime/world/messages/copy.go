@@ -6,11 +6,11 @@ import (
 	"github.com/golaunch/golaunch/runtime/rendezvous"
 )
 
-// How a message is cut: two pieces a side while that leaves them long enough to
-// be worth a system call, and never longer than what giving up may have to wait
+// How a message is cut: a piece for each side, or two where they are long enough to
+// be worth more system calls, and none longer than what giving up may have to wait
 // for.
 const (
-	shortestPiece = 16 << 10
+	shortestPiece = 32 << 10
 	longestPiece  = 256 << 10
 )
 

@@ -48,7 +48,7 @@ func (m *Messages) direct(r *Request) {
 	m.held = r
 	for row := 0; row < rows; row++ {
 		m.cfg.Router.Look(looksInARow)
-		if r.quick || m.found(r) {
+		if r.quick || r.incoming != nil || m.found(r) {
 			break
 		}
 		if row == rows-1 {
@@ -76,10 +76,11 @@ func (m *Messages) conclude(ctx context.Context, r *Request, turn bool) (Status,
 	return s, err
 }
 
-// fits reports whether a message is for the receive that is held. None is posted in
-// its box, so it need not wait for others.
+// fits reports whether a message is for the receive that is held. It is if it matches
+// and is the first one that does: none that matches had come before the receive was
+// held. No other receive is posted in its box, so it need not wait for others.
 func (r *Request) fits(context uint64, from, tag int) bool {
-	return context == r.box.context && (r.tag == tag || r.tag == AnyTag) &&
+	return !r.quick && r.incoming == nil && context == r.box.context && (r.tag == tag || r.tag == AnyTag) &&
 		(r.world == from || r.peer == AnySource)
 }
 

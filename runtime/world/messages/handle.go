@@ -11,7 +11,7 @@ import (
 func (m *Messages) handle(from int, packet []byte) {
 	context, tag, message, short := rendezvous.SplitEager(packet)
 	if r := m.held; r != nil { // by this goroutine, with mu: the turn to poll guards it
-		if short && !r.quick && r.fits(context, from, int(tag)) {
+		if short && r.fits(context, from, int(tag)) {
 			m.arrivedHeld(r, from, int(tag), message)
 			return
 		}
@@ -72,6 +72,10 @@ func (m *Messages) announced(from int, p *rendezvous.ReadyPacket) {
 	a := m.copies.take()
 	a.from, a.source, a.tag, a.announced, a.ready = from, source, int(p.Tag), true, *p
 	e := matching.Envelope{Source: int32(source), Tag: p.Tag}
+	if r := m.held; r != nil && r.fits(p.Context, from, a.tag) {
+		m.fetch(r, a)
+		return
+	}
 	if r, ok := b.matcher.Arrive(e); ok {
 		m.fetch(r, a)
 		return

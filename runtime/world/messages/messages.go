@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -57,6 +58,7 @@ type Memory interface {
 type Messages struct {
 	cfg     Config
 	port    *router.Port
+	pid     uint64
 	token   *crossmem.Token
 	reach   []reach   // by rank
 	spare   sync.Pool // of *Request
@@ -77,11 +79,13 @@ type Messages struct {
 	seats    seats
 	copies   copies
 	workers  sync.WaitGroup
+	lost     []atomic.Pointer[loss] // by rank
 }
 
 // Open begins to take messages.
 func Open(cfg Config) *Messages {
-	m := &Messages{cfg: cfg, boxes: map[uint64]*Box{}, empty: make(chan struct{}), reach: make([]reach, cfg.Size)}
+	m := &Messages{cfg: cfg, pid: uint64(os.Getpid()), boxes: map[uint64]*Box{}, empty: make(chan struct{}), reach: make([]reach, cfg.Size),
+		lost: make([]atomic.Pointer[loss], cfg.Size)}
 	m.token = crossmem.NewToken(tokenOf(cfg.Rank))
 	m.words.m = m
 	m.frames.init()

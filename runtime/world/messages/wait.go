@@ -142,33 +142,75 @@ type lookOut Request
 // Ready tells what the polling has brought.
 func (l *lookOut) Ready() bool { return (*Request)(l).stir() }
 
-// Err also wakes the parked whose peers have failed. What such a rank had sent
-// before is taken in first.
+// Err also looks for ranks that have failed, on behalf of the parked.
 func (l *lookOut) Err() error {
 	r := (*Request)(l)
-	m := r.box.m
-	if m.closing.Load() || m.anyFailed() {
-		for m.cfg.Router.Poll() {
-		}
-		m.wakeDoomed()
-	}
+	r.box.m.notice()
 	return r.doomed()
 }
 
-// doomed returns why r can no longer end well, by what is known of ranks.
+// A loss is a rank from which nothing more will come, and all it had sent was
+// delivered.
+type loss struct {
+	err  error
+	died error // it has not left
+}
+
+// notice looks for ranks that are newly lost, and wakes the parked whose requests
+// cannot end well any more. What such a rank had sent before is taken in first: a
+// rank that sends and leaves has sent.
+func (m *Messages) notice() {
+	lost := m.newlyLost()
+	if len(lost) == 0 && !m.closing.Load() {
+		return
+	}
+	m.cfg.Router.Sweep()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for rank, l := range lost {
+		m.lost[rank].CompareAndSwap(nil, l)
+	}
+	for i := len(m.seats.parked) - 1; i >= 0; i-- {
+		if i < len(m.seats.parked) && m.seats.parked[i].doomed() != nil {
+			m.seats.wake(m.seats.parked[i])
+		}
+	}
+}
+
+func (m *Messages) newlyLost() (lost map[int]*loss) {
+	for rank := range m.lost {
+		if m.lost[rank].Load() != nil || rank == m.cfg.Rank {
+			continue
+		}
+		if err := m.cfg.Failure(rank); err != nil {
+			if lost == nil {
+				lost = map[int]*loss{}
+			}
+			lost[rank] = &loss{err: err, died: m.cfg.Died(rank)}
+		}
+	}
+	return lost
+}
+
+// doomed returns why r can no longer end well, by what was noticed of ranks.
 func (r *Request) doomed() error {
 	m := r.box.m
+	rank := r.world
+	if rank < 0 {
+		rank = r.from
+	}
 	switch {
 	case r.stir():
 		return nil
 	case r.givenUp == nil && m.closing.Load():
 		return m.closed
-	case r.world >= 0:
-		return m.cfg.Failure(r.world)
-	case r.from >= 0:
-		return m.cfg.Failure(r.from)
+	case rank < 0:
+		return r.box.deserted()
 	}
-	return r.box.deserted()
+	if l := m.lost[rank].Load(); l != nil {
+		return l.err
+	}
+	return nil
 }
 
 // deserted returns why a receive from any rank has nothing to hope for: a member
@@ -180,39 +222,19 @@ func (b *Box) deserted() error {
 		if member == b.me {
 			continue
 		}
-		if err := b.m.cfg.Died(rank); err != nil {
-			return err
-		}
-		if err := b.m.cfg.Failure(rank); err != nil {
-			gone = err
-		} else {
+		switch l := b.m.lost[rank].Load(); {
+		case l == nil:
 			hope = true
+		case l.died != nil:
+			return l.died
+		default:
+			gone = l.err
 		}
 	}
 	if hope {
 		return nil
 	}
 	return gone
-}
-
-// wakeDoomed wakes those parked goroutines whose requests are doomed.
-func (m *Messages) wakeDoomed() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := len(m.seats.parked) - 1; i >= 0; i-- {
-		if i < len(m.seats.parked) && m.seats.parked[i].doomed() != nil {
-			m.seats.wake(m.seats.parked[i])
-		}
-	}
-}
-
-func (m *Messages) anyFailed() bool {
-	for rank := range m.cfg.Size {
-		if rank != m.cfg.Rank && m.cfg.Failure(rank) != nil {
-			return true
-		}
-	}
-	return false
 }
 
 var _ waiting.Condition = (*lookOut)(nil)

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"os"
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/crossmem"
@@ -81,7 +80,7 @@ func (s *words) give(w *word) {
 // card says how other processes reach this one's memory.
 func (m *Messages) card() (pid, at, value uint64) {
 	address, value := m.token.Place()
-	return uint64(os.Getpid()), uint64(address), value
+	return m.pid, uint64(address), value
 }
 
 func (w *word) load() rendezvous.State { return rendezvous.State(w.state.Load()) }

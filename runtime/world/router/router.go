@@ -77,8 +77,11 @@ const (
 )
 
 // Add makes e one of the endpoints that are polled. serves tells which ranks are
-// reached through it. It must be called before other goroutines use r.
+// reached through it. It must be called before other goroutines use r; but those of
+// the endpoints themselves may Poll.
 func (r *Router) Add(e transport.Endpoint, serves func(rank int) bool) {
+	r.turn.Lock()
+	defer r.turn.Unlock()
 	rests, _ := e.(rester)
 	r.ends = append(r.ends, &end{Endpoint: e, serves: serves, rests: rests})
 	if r.sole = nil; len(r.ends) == 1 {
@@ -130,6 +133,15 @@ func (r *Router) Look(looks int) (progress bool) {
 		}
 	}
 	return r.round(wantAll)
+}
+
+// Sweep polls until nothing more has come: whatever had arrived before the call has
+// been taken to its place when it returns. Not for handlers.
+func (r *Router) Sweep() {
+	r.turn.Lock()
+	for r.round(wantAll) {
+	}
+	r.turn.Unlock()
 }
 
 // Release gives the turn back, and polls for those who wanted it meanwhile.
