@@ -60,7 +60,7 @@
 //
 // # The rooms
 //
-//	runtime/world      who is in the job: Join, Comm, Split
+//	runtime/world      who is in the job: Join, Comm, Split; Send and Recv
 //	runtime/worldtest  ranks as goroutines, for go test
 //	runtime/arena      memory that other ranks may touch
 //	window             remote memory: Put, Get, atomics, Fence, Lock
