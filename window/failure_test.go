@@ -86,6 +86,7 @@ func TestCancelledFence(t *testing.T) {
 		other := allocate[int64](r, 1)
 		before := r.comm.Arena().Usage()
 		r.no(w.Fence(r))
+		meet(r) // who breaks the window breaks the Fence that others on other hosts are still in
 		var broken *world.BrokenError
 		if r.comm.Rank() == 1 {
 			ctx, cancel := context.WithCancelCause(r)
