@@ -33,9 +33,10 @@ func TestConformance(t *testing.T) {
 }
 
 // conform runs a room's tests.
-func (c *cluster) conform(room string, n, least int) {
+func (c *cluster) conform(room string, n, least int, flags ...string) {
 	c.t.Helper()
-	got := c.start("-n", fmt.Sprint(n), "--tag-output", binary(c.t, filepath.Base(room)+".test"), "-test.v", "-test.timeout=50s").wait()
+	args := append(flags, "-n", fmt.Sprint(n), "--tag-output", binary(c.t, filepath.Base(room)+".test"), "-test.v", "-test.timeout=50s")
+	got := c.start(args...).wait()
 	count := make([]int, n)
 	for _, m := range ranAs.FindAllStringSubmatch(got.stdout, -1) {
 		if rank, err := strconv.Atoi(m[1]); err == nil && rank < n {
