@@ -147,6 +147,12 @@ func (p *peer) try(buf []byte) (sent bool) {
 	return sent || err != nil
 }
 
+// pass returns when nobody is adding to the backlog who began before.
+func (p *peer) pass() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+}
+
 // post sends the backlog and returns when it is empty.
 func (r *Router) post(p *peer) {
 	for {
@@ -160,7 +166,7 @@ func (r *Router) post(p *peer) {
 		}
 		for _, buf := range all {
 			if c, err := r.Conn(r.ctx, p.rank); err == nil {
-				err = c.Send(buf)
+				_ = c.Send(buf) // a peer that cannot be reached has failed, and whoever waits is told
 			}
 		}
 	}

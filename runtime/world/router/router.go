@@ -310,8 +310,7 @@ func (r *Router) stopped() bool { return r.ctx.Err() != nil }
 func (r *Router) Close() {
 	r.cancel()
 	for rank := range r.peers { // whoever posts now has begun after cancel
-		r.peers[rank].mu.Lock()
-		r.peers[rank].mu.Unlock()
+		r.peers[rank].pass()
 	}
 	r.posts.Wait()
 	r.turn.Lock()
