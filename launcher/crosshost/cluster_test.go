@@ -27,11 +27,13 @@ type cluster struct {
 	t   *testing.T
 	dir string
 	key string
+
+	limit time.Duration // of a job
 }
 
 func newCluster(t *testing.T, hosts int, o netns.Options) *cluster {
 	t.Helper()
-	c := &cluster{Network: netns.New(t, hosts, o), t: t, dir: t.TempDir()}
+	c := &cluster{Network: netns.New(t, hosts, o), t: t, dir: t.TempDir(), limit: deadline}
 	c.key = filepath.Join(c.dir, "job.key")
 	if err := os.WriteFile(c.key, []byte("a key that is long enough to be one"), 0o600); err != nil {
 		t.Fatal(err)
@@ -90,7 +92,7 @@ type supervisor struct {
 func (c *cluster) start(args ...string) *running {
 	c.t.Helper()
 	golaunch := binary(c.t, "golaunch")
-	ctx, cancel := context.WithTimeout(c.t.Context(), deadline)
+	ctx, cancel := context.WithTimeout(c.t.Context(), c.limit)
 	c.t.Cleanup(cancel)
 	at := netip.AddrPortFrom(c.Hosts[0].Addr(), 4711).String() // nobody else is in there
 	r := &running{c: c}

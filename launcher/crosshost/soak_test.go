@@ -29,6 +29,7 @@ func TestSoak(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, 3, kind.options)
+			c.limit = 5 * time.Minute
 			if kind.shaken {
 				defer c.shake()()
 			}

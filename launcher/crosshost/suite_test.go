@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 // conform runs a room's tests.
 func (c *cluster) conform(room string, n, least int, flags ...string) {
 	c.t.Helper()
-	args := append(flags, "-n", fmt.Sprint(n), "--tag-output", binary(c.t, filepath.Base(room)+".test"), "-test.v", "-test.timeout=50s")
+	args := append(flags, "-n", fmt.Sprint(n), "--tag-output", binary(c.t, filepath.Base(room)+".test"), "-test.v", fmt.Sprint("-test.timeout=", c.limit*9/10))
 	got := c.start(args...).wait()
 	count := make([]int, n)
 	for _, m := range ranAs.FindAllStringSubmatch(got.stdout, -1) {
@@ -44,11 +44,26 @@ func (c *cluster) conform(room string, n, least int, flags ...string) {
 		}
 	}
 	if got.code != 0 || strings.Contains(got.stdout, "FAIL") || count[0] < least || count[2] == 0 {
-		got.stdout = uneventful.ReplaceAllString(got.stdout, "")
+		got.stdout, got.stderr = eventful(got.stdout), eventful(got.stderr)
 		c.t.Errorf("bodies that ran, by rank: %v, want %d: %s", count, least, got)
 	}
 	c.t.Logf("bodies that ran, by rank: %v", count)
 }
 
 // uneventful are the lines of tests that pass.
-var uneventful = regexp.MustCompile(`(?m)^\[\d+\] +(=== (RUN|CONT|PAUSE|NAME)|--- (PASS|SKIP)|\S+:\d+: worldtest:).*\n`)
+var uneventful = regexp.MustCompile(`^\[\d+\] +(=== (RUN|CONT|PAUSE|NAME)|--- (PASS|SKIP)|\S+:\d+: worldtest:)`)
+
+// eventful is what is of interest in the output of tests: no tests that pass, and no
+// goroutines.
+func eventful(output string) string {
+	var b strings.Builder
+	traces := make(map[string]bool) // ranks whose traces have begun
+	for line := range strings.Lines(output) {
+		rank, rest, _ := strings.Cut(line, " ")
+		traces[rank] = traces[rank] || strings.HasPrefix(rank, "[") && strings.HasPrefix(rest, "goroutine ")
+		if !traces[rank] && !uneventful.MatchString(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
