@@ -10,7 +10,8 @@ import (
 // Delaying returns p with completions and messages that come later and in another
 // order, as far as the contract permits: each is held back for up to 7 Polls,
 // seeded, and messages of one rank keep their order. Nothing sleeps: a Poll that
-// holds something back rings the rank's bell.
+// holds something back rings the rank's bell, and Progress is called until nothing is
+// held back.
 func Delaying(p transport.Provider, seed uint64) transport.Provider {
 	return delaying{p, seed}
 }
@@ -21,11 +22,23 @@ type delaying struct {
 }
 
 func (p delaying) Open(cfg transport.Config) (transport.Endpoint, error) {
+	d := &delayed{ring: func() { cfg.Ring(cfg.Rank) }}
+	if progress := cfg.Progress; progress != nil {
+		cfg.Progress = func() {
+			progress()
+			for range maxDelay {
+				if !d.holds() {
+					return
+				}
+				progress()
+			}
+		}
+	}
 	e, err := p.Provider.Open(cfg)
 	if err != nil {
 		return nil, err
 	}
-	d := &delayed{Endpoint: e, ring: func() { cfg.Ring(cfg.Rank) }}
+	d.Endpoint = e
 	d.random = rand.New(rand.NewPCG(p.seed, uint64(cfg.Rank)))
 	return keepSides(d, e), nil
 }
@@ -139,6 +152,12 @@ func (d *delayed) overtakes(h *holding) bool {
 		}
 	}
 	return false
+}
+
+func (d *delayed) holds() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waiting()
 }
 
 func (d *delayed) waiting() bool {
