@@ -2,14 +2,11 @@ package collectives
 
 import "context"
 
-// outlet is the way to a peer. A pipe is made on first use.
+// outlet is the way to a peer. A pipe is made on first use; links are there since
+// connect.
 func (e *engine) outlet(peer int) (outlet, error) {
 	if o := e.outlets[peer]; o != nil {
 		return o, nil
-	}
-	if e.links != nil && e.links.writers[peer] != nil {
-		e.outlets[peer] = e.links.writers[peer]
-		return e.outlets[peer], nil
 	}
 	w, err := e.inside.Writer(peer)
 	if err != nil {
@@ -23,10 +20,6 @@ func (e *engine) outlet(peer int) (outlet, error) {
 func (e *engine) inlet(peer int) (inlet, error) {
 	if i := e.inlets[peer]; i != nil {
 		return i, nil
-	}
-	if e.links != nil && e.links.readers[peer] != nil {
-		e.inlets[peer] = linkInlet{e.links.readers[peer]}
-		return e.inlets[peer], nil
 	}
 	r, err := e.inside.Reader(peer)
 	if r == nil || err != nil {
@@ -119,7 +112,7 @@ func (r *run) awaited(lanes []lane) error {
 // failure is why nothing can be expected of a peer any more. What a rank of another
 // host has sent may still be under way when it has left.
 func (e *engine) failure(peer int) error {
-	if e.links == nil || e.links.writers[peer] == nil {
+	if e.hosts == "" || e.inside.Local(peer) {
 		return e.group.Err(peer)
 	}
 	err := e.inside.Over(peer)

@@ -58,6 +58,11 @@ func (e *engine) connect(ctx context.Context) error {
 		return errors.Join(err, l.close())
 	}
 	e.links = l
+	for m, w := range l.writers {
+		if w != nil {
+			e.outlets[m], e.inlets[m] = w, linkInlet{l.readers[m]}
+		}
+	}
 	return nil
 }
 

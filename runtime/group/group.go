@@ -213,7 +213,7 @@ type round struct {
 func (c *round) Ready() bool {
 	g := c.group
 	slots := g.slots[g.round&1]
-	if g.counts && wordAt(g.area, arrivalsAt).Load() < g.round*uint64(len(slots)) {
+	if g.counts && wordAt(g.area, arrivalsAt).Load() < g.round*g.quorum {
 		return false
 	}
 	for c.first < len(slots) {

@@ -120,7 +120,7 @@ func (c *Comm) enter(op Operation) error {
 	if !c.busy.CompareAndSwap(0, uint32(op)) {
 		return c.overlapping(op)
 	}
-	if c.left.Load() || c.process.left.Load() || c.group.IsBroken() {
+	if c.hasLeft() || c.group.IsBroken() {
 		return c.unusable(op)
 	}
 	return nil
@@ -135,11 +135,14 @@ func (c *Comm) overlapping(op Operation) error {
 func (c *Comm) unusable(op Operation) error {
 	c.exit()
 	err := error(errLeft)
-	if !c.left.Load() && !c.process.left.Load() { // else the group's memory is gone
+	if !c.hasLeft() { // else the group's memory is gone
 		err = c.group.Broken()
 	}
 	return fmt.Errorf("rank %d: %v on communicator %q: %w", c.process.rank, op, c.name, err)
 }
+
+// hasLeft reports whether this communicator was freed or the rank has left.
+func (c *Comm) hasLeft() bool { return c.left.Load() || c.process.left.Load() }
 
 func (c *Comm) exit() { c.busy.Store(0) }
 

@@ -57,16 +57,13 @@ var (
 // newLink returns the link of a group with these members, nil if all are on this
 // host.
 func newLink(p *process, ranks []int) *link {
-	l := &link{process: p, ranks: ranks, me: slices.Index(ranks, p.rank), ports: make([]uint32, len(ranks))}
-	far := false
-	for _, rank := range ranks {
-		l.hosts = append(l.hosts, p.mem.HostOf(rank))
-		far = far || !p.local(rank)
-	}
-	if !far {
+	if !slices.ContainsFunc(ranks, func(rank int) bool { return !p.local(rank) }) {
 		return nil
 	}
-	return l
+	return &link{
+		process: p, ranks: ranks, hosts: p.hostsOf(ranks),
+		me: slices.Index(ranks, p.rank), ports: make([]uint32, len(ranks)),
+	}
 }
 
 // leads reports whether this rank is its host's leader.

@@ -2,7 +2,6 @@ package world
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/job"
@@ -21,33 +20,6 @@ func (p *process) openMessages() {
 	})
 }
 
-// lateTime is how long a rank of another host that has left is given to be heard
-// of: what it sent last may still be under way.
-const lateTime = time.Second
-
-// silent returns a *RankFailedError when nothing more will come from a rank.
-func (p *process) silent(rank int) error {
-	err := p.router.Failure(rank)
-	if err == nil || p.local(rank) || p.router.Gone(rank) != nil {
-		return err
-	}
-	if state, _ := p.mem.State(rank); state != job.Left {
-		return err
-	}
-	now := time.Now().UnixNano()
-	if p.departed[rank].CompareAndSwap(0, now) {
-		time.AfterFunc(lateTime, func() {
-			if !p.left.Load() {
-				p.waiter.Wake()
-			}
-		})
-	}
-	if now-p.departed[rank].Load() < int64(lateTime) {
-		return nil
-	}
-	return err
-}
-
 // died returns a *RankFailedError when a rank ended without having left.
 func (p *process) died(rank int) error {
 	if state, _ := p.mem.State(rank); state == job.Left {
@@ -61,12 +33,8 @@ const worldContext = 1
 
 // openBox begins to take the messages of the communicator.
 func (c *Comm) openBox(context uint64) {
-	ranks := make([]int, c.Size())
-	for m := range ranks {
-		ranks[m] = c.group.Rank(m)
-	}
 	c.context = context
-	c.box = c.process.messages.Box(context, c.name, c.Rank(), ranks)
+	c.box = c.process.messages.Box(context, c.name, c.Rank(), c.ranks())
 }
 
 // childContext names the communicator of a color that c's members are making. All
