@@ -116,7 +116,9 @@ func (g *Group) Publish(signature uint32, payload []byte) {
 	} else {
 		g.ringWaiting()
 	}
-	own(g.own[(g.round+1)&1].head) // the peers have read it, and have a copy
+	if len(payload) <= lineRoom { // else it would stand in line behind many
+		own(g.own[(g.round+1)&1].head) // the peers have read it, and have a copy
+	}
 }
 
 // Room is MaxPayload bytes of this member's own in which a caller may put together
@@ -147,7 +149,7 @@ func (g *Group) Payload(member int) []byte { return g.slots[g.round&1][member].p
 
 // firstLooks is how often WaitAll looks at a head before it asks the waiter for
 // help: about as long as a cache line takes to come over.
-const firstLooks = 200
+const firstLooks = 64
 
 // WaitAll returns nil when every member has published in the current round with
 // the same signature. Otherwise the error is a *MismatchError, a
@@ -178,6 +180,7 @@ func (g *Group) seeAll() bool {
 			if looks == firstLooks {
 				return false
 			}
+			waiting.Pause()
 		}
 	}
 	return true

@@ -2,5 +2,8 @@
 
 package waiting
 
-// pause tells the core that this is a spin loop (PAUSE, YIELD).
-func pause()
+// Pause tells the core that this is a spin loop (PAUSE, YIELD). Every loop that
+// looks for another core's store has one between two looks: without it the core
+// has looks under way that the store proves wrong, and starts again from the first,
+// which takes longer than the cache line took to come over.
+func Pause()

@@ -2,4 +2,5 @@
 
 package waiting
 
-func pause() {}
+// Pause would tell the core that this is a spin loop.
+func Pause() {}

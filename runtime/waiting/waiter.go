@@ -142,7 +142,7 @@ func poll(ctx context.Context, c Condition, limit time.Duration, pause func()) (
 // spin lets about a quarter of a microsecond pass.
 func spin() {
 	for range pausesPerSpin {
-		pause()
+		Pause()
 	}
 }
 
