@@ -9,18 +9,24 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/keys"
 )
 
 // Dial connects to the front at an address, whose key must be the same. While
 // nobody listens there, or the network does not lead there, it tries again until ctx ends. A
 // connection that stays unacknowledged for timeout breaks.
 func Dial(ctx context.Context, address string, key []byte, timeout time.Duration) (net.Conn, error) {
-	config, err := config(key, supervisor)
+	k, err := keys.New(key)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDialer(supervisor, keys.Ring{k}, timeout)
 	if err != nil {
 		return nil, err
 	}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		conn, err := dial(ctx, address, config, timeout)
+		conn, err := d.dial(ctx, address)
 		if err == nil || !mayPass(err) {
 			return conn, err
 		}
@@ -30,6 +36,16 @@ func Dial(ctx context.Context, address string, key []byte, timeout time.Duration
 			return nil, err
 		}
 	}
+}
+
+// Call connects to the agent at an address, which must hold a key of the ring. It
+// tries once. A connection that stays unacknowledged for timeout breaks.
+func Call(ctx context.Context, address string, ring keys.Ring, timeout time.Duration) (net.Conn, error) {
+	d, err := newDialer(caller, ring, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return d.dial(ctx, address)
 }
 
 // How long Dial waits between two attempts.
@@ -48,27 +64,39 @@ func mayPass(err error) bool {
 	return false
 }
 
-func dial(ctx context.Context, address string, config *tls.Config, timeout time.Duration) (net.Conn, error) {
+// A dialer connects as one role.
+type dialer struct {
+	role    role
+	proofs  []proof
+	timeout time.Duration
+}
+
+func newDialer(r role, ring keys.Ring, timeout time.Duration) (*dialer, error) {
+	proofs, err := newProofs(ring, r)
+	return &dialer{r, proofs, timeout}, err
+}
+
+func (d *dialer) dial(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	secure, err := prove(ctx, conn.(*net.TCPConn), config, timeout)
+	secure, err := d.prove(ctx, conn.(*net.TCPConn))
 	if err != nil {
 		conn.Close()
-		return nil, explain(err)
+		return nil, d.explain(err)
 	}
 	return secure, nil
 }
 
-func prove(ctx context.Context, conn *net.TCPConn, config *tls.Config, timeout time.Duration) (net.Conn, error) {
-	if err := tune(conn, timeout); err != nil {
+func (d *dialer) prove(ctx context.Context, conn *net.TCPConn) (net.Conn, error) {
+	if err := tune(conn, d.timeout); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, proveWait, fmt.Errorf("who listens there has proved nothing for %v", proveWait))
 	defer cancel()
 	guarded := &limited{TCPConn: conn, left: readBudget}
-	secure := tls.Client(guarded, config)
+	secure := tls.Client(guarded, calling(d.proofs))
 	err := secure.HandshakeContext(ctx)
 	if err == nil {
 		err = welcomed(ctx, secure)
@@ -80,7 +108,7 @@ func prove(ctx context.Context, conn *net.TCPConn, config *tls.Config, timeout t
 	return secure, err
 }
 
-// welcomed waits for the front's acceptance.
+// welcomed waits for the acceptance of who listens.
 func welcomed(ctx context.Context, c net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { c.SetReadDeadline(time.Unix(1, 0)) })
 	var b [1]byte
@@ -94,19 +122,22 @@ func welcomed(ctx context.Context, c net.Conn) error {
 	return err
 }
 
-// explain says in the user's words why the front was not joined.
-func explain(err error) error {
+// explain says in the user's words why the connection was not made.
+func (d *dialer) explain(err error) error {
 	var record tls.RecordHeaderError
 	var alert *net.OpError
+	there := d.role.other()
 	switch {
-	case errors.Is(err, errOtherKey):
+	case errors.Is(err, errOtherKey) && there == front:
 		return errors.New("the front there holds another key: is it of this job, and the key file the same?")
+	case errors.Is(err, errOtherKey):
+		return errors.New("the agent there holds another key: is it of this cluster, and the key file the same?")
 	case errors.As(err, &record):
 		return errors.New("who listens there is no golaunch")
 	case errors.As(err, &alert) && alert.Op == "remote error":
-		return fmt.Errorf("the front there does not accept this key (%w)", err)
+		return fmt.Errorf("the %s there does not accept this key (%w)", there, err)
 	case err == io.EOF:
-		return errors.New("the front there closed the connection")
+		return fmt.Errorf("the %s there closed the connection", there)
 	}
 	return err
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/launcher/internal/keys"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,6 +51,28 @@ func accept(l *Listener) chan net.Conn {
 		}
 	}()
 	return conns
+}
+
+func proofsOf(t *testing.T, r role, secrets ...[]byte) []proof {
+	t.Helper()
+	proofs, err := newProofs(ringOf(t, secrets...), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proofs
+}
+
+func ringOf(t *testing.T, secrets ...[]byte) keys.Ring {
+	t.Helper()
+	var ring keys.Ring
+	for _, s := range secrets {
+		k, err := keys.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ring = append(ring, k)
+	}
+	return ring
 }
 
 func within[T any](t *testing.T, what string, from <-chan T) T {
@@ -107,17 +131,13 @@ func TestAnotherKey(t *testing.T) {
 
 // Somebody shows the front its own certificate, or none, or another one.
 func TestStrangersWhoSpeakTLS(t *testing.T) {
-	asFront, err := config(goodKey, front)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := config([]byte("fedcba9876543210-another key"), supervisor)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asFront := calling(proofsOf(t, front, goodKey))
+	asAgent := calling(proofsOf(t, caller, goodKey))
+	other := calling(proofsOf(t, supervisor, []byte("fedcba9876543210-another key")))
 	for name, c := range map[string]*tls.Config{
 		"the front's own": asFront,
 		"another":         other,
+		"another role's":  asAgent,
 		"none":            {InsecureSkipVerify: true, NextProtos: []string{protocol}},
 		"no protocol":     {InsecureSkipVerify: true},
 	} {

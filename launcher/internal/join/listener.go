@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/keys"
 )
 
 const (
@@ -21,14 +24,15 @@ const (
 
 var errDropped = errors.New("dropped for a newer connection")
 
-// A Listener accepts connections of supervisors that hold the key.
+// A Listener accepts connections of those that hold the key: supervisors, or callers.
 type Listener struct {
 	// Refused, if it is not nil, is told of every connection that was not accepted,
 	// one at a time. It must be set before Accept is called first.
 	Refused func(from net.Addr, why error)
 
 	socket  *net.TCPListener
-	config  *tls.Config
+	role    role
+	config  atomic.Pointer[tls.Config]
 	timeout time.Duration
 	proved  chan net.Conn
 	ctx     context.Context
@@ -47,26 +51,51 @@ type candidate struct {
 	drop context.CancelCauseFunc
 }
 
-// Listen listens at an address. A connection that stays unacknowledged for
-// timeout breaks.
+// Listen listens at an address for supervisors. A connection that stays
+// unacknowledged for timeout breaks.
 func Listen(address string, key []byte, timeout time.Duration) (*Listener, error) {
-	config, err := config(key, front)
+	k, err := keys.New(key)
 	if err != nil {
+		return nil, err
+	}
+	return newListener(address, front, keys.Ring{k}, timeout)
+}
+
+// ListenAgent listens at an address for callers that hold any key of the ring. A
+// connection that stays unacknowledged for timeout breaks.
+func ListenAgent(address string, ring keys.Ring, timeout time.Duration) (*Listener, error) {
+	return newListener(address, agent, ring, timeout)
+}
+
+func newListener(address string, r role, ring keys.Ring, timeout time.Duration) (*Listener, error) {
+	l := &Listener{role: r, timeout: timeout, proved: make(chan net.Conn)}
+	if err := l.SetKeys(ring); err != nil {
 		return nil, err
 	}
 	socket, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{socket: socket.(*net.TCPListener), config: config, timeout: timeout, proved: make(chan net.Conn)}
+	l.socket = socket.(*net.TCPListener)
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	return l, nil
+}
+
+// SetKeys changes the keys that connections are to prove from now on. Those that
+// have proved theirs stay.
+func (l *Listener) SetKeys(ring keys.Ring) error {
+	proofs, err := newProofs(ring, l.role)
+	if err != nil {
+		return err
+	}
+	l.config.Store(listening(proofs))
+	return nil
 }
 
 // Addr is where it listens.
 func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
 
-// Accept waits for the next supervisor that has proved the key. net.ErrClosed: the
+// Accept waits for the next connection that has proved the key. net.ErrClosed: the
 // listener is closed.
 func (l *Listener) Accept() (net.Conn, error) {
 	l.once.Do(func() { l.running.Go(l.listen) })
@@ -140,7 +169,7 @@ func (l *Listener) prove(ctx context.Context, conn *net.TCPConn) (net.Conn, erro
 		return nil, err
 	}
 	guarded := &limited{TCPConn: conn, left: readBudget}
-	secure := tls.Server(guarded, l.config)
+	secure := tls.Server(guarded, l.config.Load())
 	ctx, cancel := context.WithTimeoutCause(ctx, proveWait, fmt.Errorf("it has proved nothing for %v", proveWait))
 	defer cancel()
 	err := secure.HandshakeContext(ctx)
@@ -154,7 +183,7 @@ func (l *Listener) prove(ctx context.Context, conn *net.TCPConn) (net.Conn, erro
 	return secure, err
 }
 
-// welcome tells the supervisor that its key was accepted: TLS does not.
+// welcome tells the other end that its key was accepted: TLS does not.
 func welcome(c net.Conn) error {
 	c.SetWriteDeadline(time.Now().Add(proveWait))
 	_, err := c.Write([]byte{accepted})
