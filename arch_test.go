@@ -49,7 +49,7 @@ type rule struct {
 // import nothing: new rooms are entered on purpose.
 var floors = map[string][]string{
 	"transport":               {},
-	"transport/shm":           {"transport"},
+	"transport/shm":           {"transport", "runtime/relax"},
 	"transport/transporttest": {"transport"},
 
 	"transport/tcp/wire":               {},
@@ -59,6 +59,7 @@ var floors = map[string][]string{
 
 	"launcher/boot":                {},
 	"launcher/internal/control":    {},
+	"launcher/internal/desk":       {"launcher/boot"},
 	"launcher/internal/cores":      {},
 	"launcher/internal/join":       {"launcher/internal/keys"},
 	"launcher/internal/keys":       {},
@@ -68,7 +69,7 @@ var floors = map[string][]string{
 	"launcher/internal/placement":  {},
 	"launcher/internal/slots":      {},
 	"launcher/internal/proc":       {},
-	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
+	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
 	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
@@ -81,9 +82,10 @@ var floors = map[string][]string{
 	"runtime/pipe":               {},
 	"runtime/internal/spawntest": {},
 	"runtime/job":                {"runtime/memlimit"},
-	"runtime/waiting":            {"runtime/job"},
+	"runtime/relax":              {},
+	"runtime/waiting":            {"runtime/job", "runtime/relax"},
 	"runtime/group/exchange":     {},
-	"runtime/group":              {"runtime/group/exchange", "runtime/job", "runtime/waiting"},
+	"runtime/group":              {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},

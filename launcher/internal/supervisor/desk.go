@@ -2,12 +2,11 @@ package supervisor
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"syscall"
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/desk"
 )
 
 // listen answers the hellos that come over a rank's inherited socket. There is
@@ -32,7 +31,8 @@ func (s *supervisor) listen(r *rank) {
 }
 
 func (s *supervisor) welcome(r *rank, hello boot.Packet, private *os.File) {
-	if reason := s.admit(r, hello, creator(private)); reason != "" {
+	pid, _ := desk.Creator(private)
+	if reason := s.admit(r, hello, pid); reason != "" {
 		boot.Send(private, boot.Packet{Kind: boot.Refused, Text: reason}, nil)
 		private.Close()
 		return
@@ -42,104 +42,33 @@ func (s *supervisor) welcome(r *rank, hello boot.Packet, private *os.File) {
 	go s.attend(r, private)
 }
 
-// creator is the process that made a socket pair, as the kernel knows it.
-func creator(socket *os.File) (pid int) {
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	raw.Control(func(fd uintptr) {
-		if cred, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
-	})
-	return pid
-}
-
 // attend answers what a rank that has joined asks for.
 func (s *supervisor) attend(r *rank, private *os.File) {
-	defer s.hungUp(r)
-	defer private.Close()
-	for {
-		p, file, err := boot.Receive(private)
-		if err != nil {
-			return
-		}
-		s.answer(r, private, p, file)
-	}
+	s.desk.Serve(private, r.number, caller{s, r})
+	private.Close()
+	s.hungUp(r)
 }
 
-func (s *supervisor) answer(r *rank, private *os.File, p boot.Packet, file *os.File) {
-	reply := func(f *os.File, err error) {
-		answer := boot.Packet{Kind: boot.Done, ID: p.ID}
-		if err != nil {
-			answer.Kind, answer.Text = boot.Failed, err.Error()
-		}
-		if err := boot.Send(private, answer, f); err != nil && f != nil { // withdrawn meanwhile
-			boot.Send(private, boot.Packet{Kind: boot.Failed, ID: p.ID, Text: err.Error()}, nil)
-		}
-	}
-	if p.Kind == boot.Publish && file != nil {
-		reply(nil, s.publish(r, p, file))
-		return
-	}
-	if file != nil {
-		file.Close()
-	}
-	switch p.Kind {
-	case boot.Withdraw:
-		reply(nil, s.withdraw(r, p.Key))
-	case boot.Open:
-		s.open(p, reply)
-	case boot.Address:
-		reply(nil, s.announce(r, []byte(p.Text)))
-	case boot.Report:
-		s.front.Send(&control.Report{Rank: r.number, Figures: []byte(p.Text)})
-		reply(nil, nil)
-	case boot.Leave:
-		s.goodbye(r)
-		reply(nil, nil)
-	case boot.Abort:
-		s.front.Send(&control.Aborted{Rank: r.number, Code: int(p.Code), Text: p.Text})
-		reply(nil, nil)
-	default:
-		reply(nil, fmt.Errorf("the supervisor does not understand a packet of kind %d", p.Kind))
-	}
+// A caller is a rank at the desk.
+type caller struct {
+	s *supervisor
+	r *rank
 }
 
-func (s *supervisor) publish(r *rank, p boot.Packet, file *os.File) error {
-	info, err := file.Stat()
-	if err == nil && info.Size() != p.Bytes {
-		err = fmt.Errorf("the descriptor is of a file of %d bytes", info.Size())
-	}
-	if err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		err = s.segments.publish(segment{r.number, p.Key}, file)
-	}
-	if err != nil {
-		file.Close()
-	}
-	return err
+func (c caller) Announce(_ int, address []byte) error { return c.s.announce(c.r, address) }
+func (c caller) Leave()                               { c.s.goodbye(c.r) }
+
+func (c caller) Report(figures []byte) {
+	c.s.front.Send(&control.Report{Rank: c.r.number, Figures: figures})
 }
 
-func (s *supervisor) withdraw(r *rank, key uint64) error {
+func (c caller) Abort(code int, text string) {
+	c.s.front.Send(&control.Aborted{Rank: c.r.number, Code: code, Text: text})
+}
+
+// has tells whether a rank is on this host.
+func (s *supervisor) has(rank int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.segments.withdraw(segment{r.number, key})
-}
-
-// open replies now or, when the segment is published or cannot be any more, later.
-func (s *supervisor) open(p boot.Packet, reply func(*os.File, error)) {
-	s.mu.Lock()
-	var file *os.File
-	var later bool
-	err := fmt.Errorf("rank %d is not on this host", p.Rank)
-	if s.ranks[int(p.Rank)] != nil {
-		file, later, err = s.segments.open(segment{int(p.Rank), p.Key}, reply)
-	}
-	s.mu.Unlock()
-	if !later {
-		reply(file, err)
-	}
+	return s.ranks[rank] != nil
 }

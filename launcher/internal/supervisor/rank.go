@@ -58,7 +58,7 @@ func (s *supervisor) goodbye(r *rank) {
 	}
 	r.left = true
 	s.memory.Report(r.number, job.Left, 0)
-	s.segments.end(r.number, "has left the job", true)
+	s.desk.End(r.number, "has left the job", true)
 	s.front.Send(&control.Left{Rank: r.number})
 }
 
@@ -71,7 +71,7 @@ func (s *supervisor) hungUp(r *rank) {
 			return
 		}
 		s.memory.Report(r.number, job.Failed, 0)
-		s.segments.end(r.number, "has lost its connection", false)
+		s.desk.End(r.number, "has lost its connection", false)
 		s.front.Send(&control.Lost{Rank: r.number, PID: r.joiner})
 	})
 }
@@ -84,7 +84,7 @@ func (s *supervisor) ended(r *rank, e proc.Exit) {
 	if !r.left {
 		state, code := fate(e)
 		s.memory.Report(r.number, state, code)
-		s.segments.end(r.number, "has ended: "+job.Describe(state, code), false)
+		s.desk.End(r.number, "has ended: "+job.Describe(state, code), false)
 	}
 	s.input.leave(r.number)
 	s.front.Send(&control.Exited{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/desk"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
 	"github.com/golaunch/golaunch/runtime/job"
 )
@@ -23,15 +24,16 @@ type supervisor struct {
 	host     string
 	joined   *joined // nil: the front started this process
 
-	mu       sync.Mutex
-	memory   *job.Memory
-	size     int
-	details  boot.Details
-	ranks    map[int]*rank
-	segments segments
-	input    *input
-	scratch  string // directory to remove at the end
-	cleared  bool   // it has been removed, and must not be made any more
+	desk *desk.Desk
+
+	mu      sync.Mutex
+	memory  *job.Memory
+	size    int
+	details boot.Details
+	ranks   map[int]*rank
+	input   *input
+	scratch string // directory to remove at the end
+	cleared bool   // it has been removed, and must not be made any more
 
 	outputs  map[outputID]*output
 	carrying sync.WaitGroup // the outputs that have not ended
@@ -63,11 +65,12 @@ func hostname() string {
 
 func newSupervisor(stream io.ReadWriteCloser, children *proc.Children, host string, j *joined) *supervisor {
 	front := control.NewConn(stream)
-	return &supervisor{
+	s := &supervisor{
 		front: front, children: children, host: host, joined: j, ranks: map[int]*rank{},
-		segments: newSegments(), input: newInput(front), outputs: map[outputID]*output{},
-		finished: make(chan struct{}),
+		input: newInput(front), outputs: map[outputID]*output{}, finished: make(chan struct{}),
 	}
+	s.desk = desk.New(s.has)
+	return s
 }
 
 // standApart keeps signals away that are meant for the front, which forwards them:

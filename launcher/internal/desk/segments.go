@@ -1,4 +1,4 @@
-package supervisor
+package desk
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ type segment struct {
 }
 
 // segments are the descriptors of the ranks' memory segments, and who waits for
-// one. They are guarded by supervisor.mu; replies are sent without it, by
-// goroutines, because a stopped rank may not take its reply.
+// one. They are guarded by Desk.mu; replies are sent without it, by goroutines,
+// because a stopped rank may not take its reply.
 type segments struct {
 	files     map[segment]*os.File
 	withdrawn map[segment]bool
