@@ -2,10 +2,14 @@ package launcher
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/launcher/internal/join"
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
@@ -15,8 +19,16 @@ import (
 
 // SuperviseOptions say which job one host's supervisor joins.
 type SuperviseOptions struct {
-	// Join is where the front listens: host:port.
+	// Join is where the front listens: host:port. In a tree it is a list,
+	// "PARENT,GRANDPARENT,...,FRONT": the first that lives is joined, now and when
+	// that one is lost.
 	Join string
+	// Serve, if not empty, is the address at which hosts below this one may join
+	// through it: host:port, :0 for any port. Where it listens is written to the
+	// descriptor Ready, "ADDRESS\n", and that closed, before this host joins. It is
+	// closed without a word when this host cannot serve.
+	Serve string
+	Ready int // 0: nobody wants to know
 	Key  Key
 	// Host is what this host is called; "": its host name.
 	Host string
@@ -54,13 +66,18 @@ func (k Key) read() ([]byte, error) {
 	return key, nil
 }
 
+// parents are the addresses in Join.
+func (o *SuperviseOptions) parents() []string { return strings.Split(o.Join, ",") }
+
 // check finds what is wrong with them. key is the key.
 func (o *SuperviseOptions) check() (key []byte, err error) {
 	if o.Join == "" {
 		return nil, usage("supervise: --join says where golaunch listens, and is needed")
 	}
-	if _, _, err := net.SplitHostPort(o.Join); err != nil {
-		return nil, usage("supervise: --join %s: it is an address and a port, such as node-a:4711", o.Join)
+	for _, address := range o.parents() {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, usage("supervise: --join %s: it is an address and a port, such as node-a:4711", address)
+		}
 	}
 	if o.Slots < 0 {
 		return nil, usage("supervise: --slots %d: it must not be negative", o.Slots)
@@ -81,7 +98,11 @@ func RunSupervise(o SuperviseOptions) int {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
 		return CodeUsage
 	}
-	code, err := guard(supervisor.JoinOptions{Address: o.Join, Key: key, Host: o.Host, Slots: o.Slots, Wait: o.Wait})
+	ready := o.ready()
+	defer ready.Close()
+	code, err := guard(supervisor.JoinOptions{
+		Parents: o.parents(), Serve: o.Serve, Key: key, Host: o.Host, Slots: o.Slots, Wait: o.Wait,
+	}, ready)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "golaunch: supervise: %v\n", err)
 		return 1
@@ -89,8 +110,26 @@ func RunSupervise(o SuperviseOptions) int {
 	return code
 }
 
+// ready is the descriptor on which somebody waits for the address of Serve; nil,
+// which can be closed, too: nobody.
+func (o *SuperviseOptions) ready() *os.File {
+	if o.Ready <= 0 {
+		return nil
+	}
+	unix.CloseOnExec(o.Ready)
+	return os.NewFile(uintptr(o.Ready), "ready")
+}
+
+// tellServing passes on where the supervisor serves others.
+func tellServing(stream io.Reader, ready *os.File) {
+	if s, err := supervisor.ReadServing(stream); err == nil && s.Address != "" && ready != nil {
+		fmt.Fprintln(ready, s.Address)
+	}
+	ready.Close()
+}
+
 // guard starts the supervisor and waits for its end, or ends it at a signal.
-func guard(o supervisor.JoinOptions) (code int, err error) {
+func guard(o supervisor.JoinOptions, ready *os.File) (code int, err error) {
 	children, err := proc.New()
 	if err != nil {
 		return 1, err
@@ -106,6 +145,7 @@ func guard(o supervisor.JoinOptions) (code int, err error) {
 	if err := supervisor.WriteOptions(stream, o); err != nil {
 		return 1, fmt.Errorf("the supervisor does not listen: %w", err)
 	}
+	go tellServing(stream, ready)
 	select {
 	case e := <-ended:
 		if e.Signal != 0 {

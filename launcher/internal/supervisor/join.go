@@ -15,14 +15,39 @@ import (
 	"github.com/golaunch/golaunch/runtime/job"
 )
 
-// JoinOptions say which job a supervisor joins over a network.
+// JoinOptions say which job a supervisor joins over a network, and where in its
+// tree (docs/launch-tree.md).
 type JoinOptions struct {
-	Address string // of the front, host:port
+	// Parents are whom it attaches to, host:port each, the nearest first: the first
+	// that lives is taken, at the beginning and whenever that one is lost. The last
+	// is the front.
+	Parents []string
 	Key     []byte
 	Host    string        // what this host is called; "": what it calls itself
 	Slots   int           // how many ranks it takes; 0: any number
-	Wait    time.Duration // for the front to listen
+	Wait    time.Duration // for one of Parents to listen
+	// Serve, if not empty, is an address, host:port (port 0: any), at which it lets
+	// the supervisors below it attach. It listens there before it joins, and says
+	// where in a Serving message to the guardian (ReadServing).
+	Serve string
 }
+
+// Serving says where a supervisor lets those below it attach.
+type Serving struct {
+	Address string // host:port; "": nowhere, Serve was empty
+}
+
+// ReadServing waits until the supervisor at the other end of guardian has said
+// where it serves others; it does before it joins. An error says that it has ended,
+// and why it has is on its stderr.
+func ReadServing(guardian io.Reader) (Serving, error) {
+	var s Serving
+	err := json.NewDecoder(guardian).Decode(&s)
+	return s, err
+}
+
+// front is the address of the front.
+func (o *JoinOptions) front() string { return o.Parents[len(o.Parents)-1] }
 
 // graceAlone is how long ranks live after the front was lost: they have been told
 // that everybody elsewhere has failed, and may save what they have.
@@ -42,7 +67,7 @@ type joined struct {
 // network. The process that started it is at the other end of guardian; it has
 // written the options there (WriteOptions), and when it closes its end, the
 // supervisor ends, and everything below it. It returns the process's exit code.
-func RunJoined(guardian io.Reader) int {
+func RunJoined(guardian io.ReadWriter) int {
 	standApart()
 	code, err := runJoined(guardian)
 	if err != nil {
@@ -54,10 +79,16 @@ func RunJoined(guardian io.Reader) int {
 // WriteOptions writes o for RunJoined.
 func WriteOptions(w io.Writer, o JoinOptions) error { return json.NewEncoder(w).Encode(o) }
 
-func runJoined(guardian io.Reader) (int, error) {
+func runJoined(guardian io.ReadWriter) (int, error) {
 	j := &joined{guardian: make(chan struct{})}
 	if err := json.NewDecoder(guardian).Decode(&j.JoinOptions); err != nil {
 		return 1, fmt.Errorf("what to join was not said: %w", err)
+	}
+	if len(j.Parents) == 0 {
+		return 1, errors.New("what to join was not said")
+	}
+	if err := json.NewEncoder(guardian).Encode(Serving{}); err != nil {
+		return 1, err
 	}
 	go func() {
 		io.Copy(io.Discard, guardian)
@@ -69,7 +100,7 @@ func runJoined(guardian io.Reader) (int, error) {
 	}
 	stream, err := j.dial()
 	if err != nil {
-		return 1, fmt.Errorf("joining the job at %s: %w", j.Address, err)
+		return 1, fmt.Errorf("joining the job at %s: %w", j.front(), err)
 	}
 	name := j.Host
 	if name == "" {
@@ -88,7 +119,7 @@ func (j *joined) dial() (io.ReadWriteCloser, error) {
 		case <-ctx.Done():
 		}
 	}()
-	return join.Dial(ctx, j.Address, j.Key, unacknowledged)
+	return join.Dial(ctx, j.front(), j.Key, unacknowledged)
 }
 
 // dismissed is closed when this supervisor is to end; nil, which never is, when it
@@ -127,11 +158,11 @@ func (s *supervisor) cutOff(err error) int {
 	var refused refusedError
 	switch {
 	case errors.As(err, &refused):
-		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s refuses this host: %s\n", s.joined.Address, refused.text)
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s refuses this host: %s\n", s.joined.front(), refused.text)
 	case err == io.EOF:
-		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is gone\n", s.joined.Address)
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is gone\n", s.joined.front())
 	default:
-		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is lost: %v\n", s.joined.Address, err)
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is lost: %v\n", s.joined.front(), err)
 	}
 	s.loseOthers()
 	over := make(chan struct{})
