@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/job"
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/runtime/waiting"
 )
 
@@ -180,7 +181,7 @@ func (g *Group) seeAll() bool {
 			if looks == firstLooks {
 				return false
 			}
-			waiting.Pause()
+			relax.CPU()
 		}
 	}
 	return true

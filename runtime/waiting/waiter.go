@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/runtime/job"
+	"github.com/golaunch/golaunch/runtime/relax"
 )
 
 // A Condition is what somebody waits for.
@@ -142,7 +143,7 @@ func poll(ctx context.Context, c Condition, limit time.Duration, pause func()) (
 // spin lets about a quarter of a microsecond pass.
 func spin() {
 	for range pausesPerSpin {
-		Pause()
+		relax.CPU()
 	}
 }
 

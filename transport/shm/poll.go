@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -57,7 +58,9 @@ func (e *endpoint) Watch(looks int) (rank int, msg []byte) {
 		if e.control.announced() != e.in.seen || e.local.queued.Load() != 0 {
 			break
 		}
-		rank, msg = e.first()
+		if rank, msg = e.first(); msg == nil {
+			relax.CPU()
+		}
 	}
 	e.gate.leave()
 	return rank, msg

@@ -1,0 +1,9 @@
+//go:build amd64 || arm64
+
+package relax
+
+// CPU tells the core that this is a spin loop (PAUSE, YIELD). Every loop that looks
+// for another core's store calls it between two looks: without it the core has
+// looks under way that the store proves wrong, and starts again from the first,
+// which takes longer than the cache line took to come over.
+func CPU()

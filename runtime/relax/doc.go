@@ -1,0 +1,2 @@
+// Package relax has the instruction that belongs into spin loops.
+package relax

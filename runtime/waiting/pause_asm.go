@@ -1,9 +1,0 @@
-//go:build amd64 || arm64
-
-package waiting
-
-// Pause tells the core that this is a spin loop (PAUSE, YIELD). Every loop that
-// looks for another core's store has one between two looks: without it the core
-// has looks under way that the store proves wrong, and starts again from the first,
-// which takes longer than the cache line took to come over.
-func Pause()
