@@ -74,6 +74,15 @@ var floors = map[string][]string{
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 
+	"launcher/internal/stage":          {"launcher/internal/stage/cache", "launcher/internal/stage/digest", "launcher/internal/stage/manifest", "launcher/internal/stage/spread"},
+	"launcher/internal/stage/cache":    {"launcher/internal/stage/digest", "launcher/internal/stage/eviction"},
+	"launcher/internal/stage/digest":   {},
+	"launcher/internal/stage/eviction": {},
+	"launcher/internal/stage/jobdir":   {"launcher/internal/stage/cache", "launcher/internal/stage/manifest"},
+	"launcher/internal/stage/manifest": {"launcher/internal/stage/digest"},
+	"launcher/internal/stage/needs":    {},
+	"launcher/internal/stage/spread":   {},
+
 	"runtime/memlimit":           {},
 	"runtime/copying":            {},
 	"runtime/crossmem":           {},
@@ -108,6 +117,8 @@ var testFloors = map[string][]string{
 	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
 	"launcher/crosshost": {"launcher/internal/netns", "runtime/world", "window", "collectives"},
+
+	"launcher/internal/stage": {"launcher/internal/netns"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},
