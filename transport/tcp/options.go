@@ -36,6 +36,11 @@ func detach(conn net.Conn) (int, error) {
 // system, which fits it to the delay.
 const nearBuffer = 512 << 10
 
+// nearControl is the congestion control between ranks of one host, where nothing
+// can be congested: every kernel has it, and it neither paces what leaves nor
+// estimates bandwidths. Between hosts it is left to the system.
+const nearControl = "reno"
+
 // setOptions: nothing is held back to be sent together, which is done above; a
 // peer whose host is gone, or which does not take what is sent, is found in about
 // the timeout.
@@ -54,6 +59,7 @@ func setOptions(fd int, timeout time.Duration) error {
 		}
 	}
 	if sameHost(fd) {
+		_ = unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, nearControl) // the system's does, too
 		return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, nearBuffer))
 	}
 	return nil
