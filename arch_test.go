@@ -58,6 +58,7 @@ var floors = map[string][]string{
 	"transport/tcp":                    {"transport", "transport/tcp/wire", "transport/tcp/internal/address", "transport/tcp/internal/handshake"},
 
 	"launcher/boot":                {},
+	"launcher/internal/api":        {},
 	"launcher/internal/control":    {},
 	"launcher/internal/desk":       {"launcher/boot"},
 	"launcher/internal/cores":      {},

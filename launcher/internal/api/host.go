@@ -1,0 +1,77 @@
+package api
+
+import (
+	"fmt"
+	"time"
+)
+
+// A HostRequest asks an agent of its host.
+type HostRequest struct {
+	// Needs are what programs need that may be run there.
+	Needs []Need `json:"needs,omitempty"`
+}
+
+// A Need is what a program needs of a host.
+type Need struct {
+	Program     string `json:"program"`               // its name, for messages
+	Arch        string `json:"arch"`                  // as in GOARCH; "": any
+	Interpreter string `json:"interpreter,omitempty"` // the loader's path; "": none
+}
+
+func (r *HostRequest) check() error { return checkNeeds(r.Needs) }
+
+func checkNeeds(needs []Need) error {
+	if len(needs) > maxNeeds {
+		return fmt.Errorf("%d programs are asked about, and %d can be", len(needs), maxNeeds)
+	}
+	for _, n := range needs {
+		for what, s := range map[string]string{"a program's name": n.Program, "an architecture": n.Arch, "an interpreter": n.Interpreter} {
+			if err := checkText(what, s, 4096); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A Host is what an agent says of its host.
+type Host struct {
+	Name    string            `json:"name"`
+	Address string            `json:"address"` // of the agent: host:port
+	Version string            `json:"version"`
+	OS      string            `json:"os"`
+	Arch    string            `json:"arch"`
+	Slots   int               `json:"slots"`
+	Free    int               `json:"free"` // slots that nobody holds
+	Cores   int               `json:"cores"`
+	Memory  int64             `json:"memory_bytes"`
+	Load    float64           `json:"load"` // runnable processes, over a minute
+	Devices []string          `json:"devices,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Profile string            `json:"profile"` // of gossip: lan, wan or local
+	Started time.Time         `json:"started"`
+	// State is the directory of detached jobs' output, for callers on the host only.
+	State string `json:"state,omitempty"`
+	// Lacks says what it has not that the Needs asked for, "" if that is nothing.
+	Lacks string `json:"lacks,omitempty"`
+}
+
+// A NodesRequest asks for the members of the cluster.
+type NodesRequest struct{}
+
+func (*NodesRequest) check() error { return nil }
+
+// A NodesAnswer lists them by name.
+type NodesAnswer struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// A Node is a member.
+type Node struct {
+	Name    string `json:"name"`
+	Address string `json:"address"` // of its agent
+	State   string `json:"state"`   // alive, suspect, dead or left
+	// Host is what it says of itself; nil: Problem says why that is not known.
+	Host    *Host  `json:"host,omitempty"`
+	Problem string `json:"problem,omitempty"`
+}
