@@ -76,13 +76,17 @@ var floors = map[string][]string{
 	"launcher/crosshost":           {},
 
 	"launcher/internal/stage":          {"launcher/internal/stage/cache", "launcher/internal/stage/digest", "launcher/internal/stage/manifest", "launcher/internal/stage/spread"},
-	"launcher/internal/stage/cache":    {"launcher/internal/stage/digest", "launcher/internal/stage/eviction"},
+	"launcher/internal/stage/cache":    {"launcher/internal/stage/digest", "launcher/internal/stage/eviction", "launcher/internal/stage/private"},
 	"launcher/internal/stage/digest":   {},
 	"launcher/internal/stage/eviction": {},
-	"launcher/internal/stage/jobdir":   {"launcher/internal/stage/cache", "launcher/internal/stage/manifest"},
+	"launcher/internal/stage/jobdir":   {"launcher/internal/stage/cache", "launcher/internal/stage/digest", "launcher/internal/stage/manifest", "launcher/internal/stage/private"},
 	"launcher/internal/stage/manifest": {"launcher/internal/stage/digest"},
 	"launcher/internal/stage/needs":    {},
+	"launcher/internal/stage/private":  {},
 	"launcher/internal/stage/spread":   {},
+
+	"launcher/internal/member":        {"launcher/internal/join", "launcher/internal/keys", "launcher/internal/member/roster"},
+	"launcher/internal/member/roster": {},
 
 	"runtime/memlimit":           {},
 	"runtime/copying":            {},
@@ -157,6 +161,7 @@ var thirdParty = map[string]func(source) bool{
 	"github.com/spf13/pflag": func(s source) bool {
 		return s.pkg == "main" || s.dir() == "launcher" || strings.HasPrefix(s.dir(), "apps/")
 	},
+	"github.com/hashicorp/memberlist": func(s source) bool { return s.dir() == "launcher/internal/member" },
 	"github.com/google/go-cmp":   source.isTest,
 	"go.uber.org/goleak":         func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
 	"github.com/mmcloughlin/avo": func(s source) bool { return path.Base(s.dir()) == "asm" },
