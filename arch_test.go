@@ -59,6 +59,7 @@ var floors = map[string][]string{
 
 	"launcher/boot":                {},
 	"launcher/internal/api":        {},
+	"launcher/internal/agent":      {"launcher/internal/api", "launcher/internal/cores", "launcher/internal/placement", "launcher/internal/slots"},
 	"launcher/internal/control":    {},
 	"launcher/internal/desk":       {"launcher/boot"},
 	"launcher/internal/cores":      {},
@@ -162,9 +163,9 @@ var thirdParty = map[string]func(source) bool{
 		return s.pkg == "main" || s.dir() == "launcher" || strings.HasPrefix(s.dir(), "apps/")
 	},
 	"github.com/hashicorp/memberlist": func(s source) bool { return s.dir() == "launcher/internal/member" },
-	"github.com/google/go-cmp":   source.isTest,
-	"go.uber.org/goleak":         func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
-	"github.com/mmcloughlin/avo": func(s source) bool { return path.Base(s.dir()) == "asm" },
+	"github.com/google/go-cmp":        source.isTest,
+	"go.uber.org/goleak":              func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
+	"github.com/mmcloughlin/avo":      func(s source) bool { return path.Base(s.dir()) == "asm" },
 }
 
 var rules = []rule{

@@ -147,7 +147,8 @@ func TestEveryRequestArrives(t *testing.T) {
 	check(p, place, PlaceAnswer{Blocks: []Block{{Host: "a", Ranks: 3}}}, err)
 	r := ReserveRequest{Job: "j", Token: "t", Slots: 1}
 	check(r, nil, nil, c.Reserve(ctx, r))
-	check(ReleaseRequest{"t"}, nil, nil, c.Release(ctx, ReleaseRequest{"t"}))
+	release := ReleaseRequest{Job: "j", Ended: true, Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "t"}}}
+	check(release, nil, nil, c.Release(ctx, release))
 	s := goodSpawn()
 	spawned, err := c.Spawn(ctx, s)
 	check(s, spawned, SpawnAnswer{Failures: []Failure{{"a", "no"}}}, err)
@@ -162,8 +163,8 @@ func goodPlace() PlaceRequest {
 }
 
 func goodSpawn() SpawnRequest {
-	return SpawnRequest{Job: "j", Key: bytes.Repeat([]byte("k"), 32), Join: []string{"127.0.0.1:1"},
-		Node: SpawnNode{Host: "a", Address: "a:1", Token: "t", Children: []SpawnNode{{Host: "b", Address: "b:1", Token: "u"}}}}
+	return SpawnRequest{Job: "j", Key: bytes.Repeat([]byte("k"), 32), Join: []string{"127.0.0.1:1"}, Wait: time.Second,
+		Nodes: []SpawnNode{{Host: "a", Address: "a:1", Token: "t", Children: []SpawnNode{{Host: "b", Address: "b:1", Token: "u"}}}}}
 }
 
 func TestErrorsNameAgentAndOperation(t *testing.T) {
@@ -264,7 +265,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"/v1/host", `{"what":1}`, 400, "unknown field"},
 		{"/v1/host", "{} {}", 400, "something follows it"},
 		{"/v1/kill", `{"job":"` + strings.Repeat("j", MaxBody) + `"}`, 400, "too large"},
-		{"/v1/spawn", `{"node":` + strings.Repeat(`{"children":[`, 20_000), 400, "not understood"},
+		{"/v1/spawn", `{"nodes":` + strings.Repeat(`[{"children":`, 20_000), 400, "not understood"},
 		{"/v1/nothing", "{}", 404, ""},
 		{"/", "{}", 404, ""},
 	} {

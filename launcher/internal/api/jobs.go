@@ -32,7 +32,8 @@ type Job struct {
 
 // A Front is the golaunch of a job.
 type Front struct {
-	Host     string    `json:"host"`
+	Host     string    `json:"host"`  // or the address it calls from
+	Agent    string    `json:"agent"` // the host of the agent that knows it
 	PID      int       `json:"pid"`
 	User     string    `json:"user"`
 	Ranks    int       `json:"ranks"`

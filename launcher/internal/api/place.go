@@ -81,28 +81,60 @@ func (r *ReserveRequest) check() error {
 // until its job starts.
 const ReservationTime = 30 * time.Second
 
-// A ReleaseRequest gives a reservation back.
+// A ReleaseRequest gives back what a job holds: reservations, and, where its
+// supervisor was started, the slots of that, once it has ended.
 type ReleaseRequest struct {
-	Token string `json:"token"`
+	Job    string  `json:"job"`
+	Blocks []Block `json:"blocks"` // other hosts' are passed on to their agents
+	// Ended says that supervisors end by themselves: they are told to only if they do
+	// not for a while.
+	Ended bool `json:"ended,omitempty"`
 }
 
-func (r *ReleaseRequest) check() error { return checkToken(r.Token) }
+func (r *ReleaseRequest) check() error {
+	if err := CheckJob(r.Job); err != nil {
+		return err
+	}
+	if len(r.Blocks) > MaxHosts {
+		return errTooMany
+	}
+	for i := range r.Blocks {
+		if err := r.Blocks[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Block) check() error {
+	if err := CheckHost(b.Host); err != nil {
+		return err
+	}
+	if err := checkAddress(b.Address); err != nil {
+		return err
+	}
+	if err := checkRanks(b.Ranks); err != nil {
+		return err
+	}
+	return checkToken(b.Token)
+}
 
 // Empty is the answer of what needs none.
 type Empty struct{}
 
-// A SpawnRequest asks an agent to start its host's supervisor of a job, and to pass the
-// request on to the hosts below it.
+// A SpawnRequest asks an agent to start supervisors of a job: its own host's, and
+// through their agents those of others.
 type SpawnRequest struct {
 	Job string `json:"job"`
 	Key []byte `json:"key"` // that supervisors prove to each other and to the front
-	// Join is where the supervisor joins, best first: its parent's address, and last
-	// the front's.
-	Join []string  `json:"join"`
-	Node SpawnNode `json:"node"`
+	// Join is where they join, best first; the last is the front.
+	Join  []string    `json:"join"`
+	Nodes []SpawnNode `json:"nodes"`
+	// Wait is for how long they try to join, in nanoseconds.
+	Wait time.Duration `json:"wait"`
 }
 
-// A SpawnNode is a host, and those below it.
+// A SpawnNode is a host, and those below it: they join where it serves them.
 type SpawnNode struct {
 	Host     string      `json:"host"`
 	Address  string      `json:"address"` // of its agent
@@ -125,26 +157,33 @@ func (r *SpawnRequest) check() error {
 			return err
 		}
 	}
+	if r.Wait <= 0 {
+		return fmt.Errorf("supervisors may try to join for %v", r.Wait)
+	}
 	left := MaxHosts
-	return r.Node.check(maxDepth, &left)
+	return checkNodes(r.Nodes, maxDepth, &left)
 }
 
-// check takes what it finds from left.
-func (n *SpawnNode) check(depth int, left *int) error {
-	if *left--; *left < 0 || depth == 0 {
+// checkNodes takes what it finds from left.
+func checkNodes(nodes []SpawnNode, depth int, left *int) error {
+	if depth == 0 {
 		return errTooMany
 	}
-	if err := CheckHost(n.Host); err != nil {
-		return err
-	}
-	if err := checkAddress(n.Address); err != nil {
-		return err
-	}
-	if err := checkToken(n.Token); err != nil {
-		return err
-	}
-	for i := range n.Children {
-		if err := n.Children[i].check(depth-1, left); err != nil {
+	for i := range nodes {
+		n := &nodes[i]
+		if *left--; *left < 0 {
+			return errTooMany
+		}
+		if err := CheckHost(n.Host); err != nil {
+			return err
+		}
+		if err := checkAddress(n.Address); err != nil {
+			return err
+		}
+		if err := checkToken(n.Token); err != nil {
+			return err
+		}
+		if err := checkNodes(n.Children, depth-1, left); len(n.Children) > 0 && err != nil {
 			return err
 		}
 	}

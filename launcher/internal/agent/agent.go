@@ -1,0 +1,213 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/api"
+	"github.com/golaunch/golaunch/launcher/internal/cores"
+	"github.com/golaunch/golaunch/launcher/internal/slots"
+)
+
+// Members are the hosts of the cluster, as gossip knows them.
+type Members interface {
+	// Members lists them, this host's agent included. It does not wait.
+	Members() []Member
+}
+
+// A Member is a host of the cluster.
+type Member struct {
+	Name    string
+	Address string // of its agent: host:port
+	State   string // alive, suspect, dead or left
+}
+
+// Config says what an agent is.
+type Config struct {
+	Directories
+	Name      string // of the host
+	Advertise string // the address of the host, without a port
+	Version   string
+	Slots     int
+	Labels    map[string]string
+	Devices   bool // tell of accelerators
+	Profile   string
+	// Program is what starts a supervisor: a path, and arguments in front of those of
+	// golaunch supervise.
+	Program []string
+	// Call connects to another agent.
+	Call api.Dialer
+	Log  *slog.Logger
+}
+
+// An Agent is a host's.
+type Agent struct {
+	Config
+	started time.Time
+	lock    *os.File
+	pool    *api.Pool
+	server  *api.Server
+	address string // of this agent: host:port
+	members Members
+
+	mu     sync.Mutex
+	slots  *slots.Table
+	jobs   map[string]*job   // that run here
+	fronts map[string]*front // that are attached here
+
+	ctx     context.Context // ends with Close
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// New returns an agent that has found the jobs that run on its host. It must be
+// closed.
+func New(c Config) (*Agent, error) {
+	if err := c.Directories.make(); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(c.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		Config: c, started: time.Now(), lock: lock, pool: api.NewPool(c.Call),
+		slots: slots.New(c.Slots), jobs: map[string]*job{}, fronts: map[string]*front{},
+	}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	a.server = api.NewServer(a, c.Log, nil)
+	if err := a.adopt(); err != nil {
+		a.Log.Warn("some jobs were not found again", "error", err)
+	}
+	return a, nil
+}
+
+// adopt finds the jobs that run here.
+func (a *Agent) adopt() error {
+	records, err := recorded(a.Directories.running())
+	for _, r := range records {
+		h, openErr := r.openProcess()
+		if openErr != nil {
+			err = errors.Join(err, fmt.Errorf("job %s: process %d: %w", r.Job, r.PID, openErr))
+			continue
+		}
+		a.Log.Info("job found again", "job", r.Job, "process", r.PID, "slots", r.Slots)
+		a.mu.Lock()
+		a.slots.Adopt(r.Job, r.Slots)
+		a.enter(&job{record: r, process: h, ended: make(chan struct{})})
+		a.mu.Unlock()
+	}
+	return err
+}
+
+// Serve serves callers: on the Unix socket, and on network if it is not nil. address
+// is where other hosts reach the latter. It returns at Close.
+func (a *Agent) Serve(network net.Listener, address string, members Members) error {
+	a.address, a.members = address, members
+	local, err := api.ListenUnix(a.Runtime)
+	if err != nil {
+		return err
+	}
+	local.Refused = func(why error) { a.Log.Warn("caller refused", "error", why) }
+	ended := make(chan error, 2)
+	listeners := []net.Listener{local}
+	if network != nil {
+		listeners = append(listeners, network)
+	}
+	for _, l := range listeners {
+		go func() { ended <- a.server.Serve(l) }()
+	}
+	for range listeners {
+		if serveErr := <-ended; serveErr != nil {
+			err = errors.Join(err, serveErr)
+			a.server.Close()
+		}
+	}
+	return err
+}
+
+// Close ends the agent. What runs on its host goes on.
+func (a *Agent) Close() error {
+	a.stop()
+	err := a.server.Close()
+	a.mu.Lock()
+	for _, j := range a.jobs {
+		j.process.close()
+	}
+	a.mu.Unlock()
+	a.running.Wait()
+	a.pool.Close()
+	return errors.Join(err, a.lock.Close())
+}
+
+func (a *Agent) now() slots.Instant { return slots.Instant(time.Since(a.started)) }
+
+// Host is what this agent says of its host.
+func (a *Agent) Host(_ context.Context, who api.Caller, q api.HostRequest) (api.Host, error) {
+	h := a.host(q.Needs)
+	if who.Local {
+		h.State = a.State
+	}
+	return h, nil
+}
+
+func (a *Agent) host(needs []api.Need) api.Host {
+	a.mu.Lock()
+	free := a.slots.Free(a.now())
+	a.mu.Unlock()
+	h := api.Host{
+		Name: a.Name, Address: a.address, Version: a.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Slots: a.Slots, Free: free, Cores: cores.Usable(), Memory: memory(), Load: load(), Labels: a.Labels,
+		Profile: a.Profile, Started: a.started, Lacks: lacks(needs),
+	}
+	if a.Devices {
+		h.Devices = devices()
+	}
+	return h
+}
+
+// lacks says what this host has not that programs need.
+func lacks(needs []api.Need) string {
+	for _, n := range needs {
+		if n.Arch != "" && n.Arch != runtime.GOARCH {
+			return fmt.Sprintf("is %s, and %s is for %s", runtime.GOARCH, n.Program, n.Arch)
+		}
+		if n.Interpreter != "" {
+			if info, err := os.Stat(n.Interpreter); err != nil || info.IsDir() {
+				return fmt.Sprintf("has no %s, which %s needs", n.Interpreter, n.Program)
+			}
+		}
+	}
+	return ""
+}
+
+// peer is the client of a member's agent.
+func (a *Agent) peer(m Member) *api.Client {
+	return a.pool.Agent("of "+m.Name+" ("+m.Address+")", m.Address)
+}
+
+// others are the members that may answer, without this one.
+func (a *Agent) others() (list []Member) {
+	for _, m := range a.members.Members() {
+		if m.Name != a.Name && (m.State == "alive" || m.State == "suspect") {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// each asks many agents at once, and waits for all of them.
+func each[M any](members []M, ask func(M)) {
+	var asking sync.WaitGroup
+	for _, m := range members {
+		asking.Go(func() { ask(m) })
+	}
+	asking.Wait()
+}

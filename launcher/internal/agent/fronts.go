@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/api"
+)
+
+// A front is a job's golaunch that is attached here.
+type front struct {
+	api.Front
+	notices chan api.Notice
+}
+
+// alivePause is how often an attached golaunch is told that its agent is there; the
+// connection of one that is gone without a word breaks soon after.
+const alivePause = 5 * time.Second
+
+// Attach knows a job's golaunch until it goes. One that attaches again takes the place
+// of its former self, whose connection may not have broken yet.
+func (a *Agent) Attach(ctx context.Context, who api.Caller, q api.AttachRequest, send func(api.Notice) error) error {
+	f := &front{q.Front, make(chan api.Notice, 16)}
+	f.Host, f.Agent = a.Name, a.Name
+	if !who.Local {
+		f.Host = who.Address
+	}
+	a.mu.Lock()
+	a.fronts[q.Job] = f
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		if a.fronts[q.Job] == f {
+			delete(a.fronts, q.Job)
+		}
+		a.mu.Unlock()
+	}()
+	alive := time.NewTicker(alivePause)
+	defer alive.Stop()
+	var n api.Notice
+	for {
+		if err := send(n); err != nil {
+			return err
+		}
+		select {
+		case n = <-f.notices:
+		case <-alive.C:
+			n = api.Notice{}
+		case <-ctx.Done():
+			return nil
+		case <-a.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// tell gives a front a notice. One that does not listen misses it. mu is held.
+func (f *front) tell(n api.Notice) {
+	select {
+	case f.notices <- n:
+	default:
+	}
+}
+
+// Dead tells every job's golaunch that a host is dead, which gossip has confirmed.
+func (a *Agent) Dead(host string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, f := range a.fronts {
+		f.tell(api.Notice{Dead: host})
+	}
+}
