@@ -41,7 +41,16 @@ func Dial(ctx context.Context, address string, key []byte, timeout time.Duration
 // Call connects to the agent at an address, which must hold a key of the ring. It
 // tries once. A connection that stays unacknowledged for timeout breaks.
 func Call(ctx context.Context, address string, ring keys.Ring, timeout time.Duration) (net.Conn, error) {
-	d, err := newDialer(caller, ring, timeout)
+	return call(ctx, caller, address, ring, timeout)
+}
+
+// CallGossip is Call for the streams of gossip.
+func CallGossip(ctx context.Context, address string, ring keys.Ring, timeout time.Duration) (net.Conn, error) {
+	return call(ctx, peer, address, ring, timeout)
+}
+
+func call(ctx context.Context, r role, address string, ring keys.Ring, timeout time.Duration) (net.Conn, error) {
+	d, err := newDialer(r, ring, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +140,7 @@ func (d *dialer) explain(err error) error {
 	case errors.Is(err, errOtherKey) && there == front:
 		return errors.New("the front there holds another key: is it of this job, and the key file the same?")
 	case errors.Is(err, errOtherKey):
-		return errors.New("the agent there holds another key: is it of this cluster, and the key file the same?")
+		return fmt.Errorf("the %s there holds another key: is it of this cluster, and the key file the same?", there)
 	case errors.As(err, &record):
 		return errors.New("who listens there is no golaunch")
 	case errors.As(err, &alert) && alert.Op == "remote error":

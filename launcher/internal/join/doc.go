@@ -1,10 +1,10 @@
 // Package join is a connection over a network between a job's front and the
-// supervisors of its hosts, or between an agent and its callers: TCP with TLS 1.3, on
-// which both ends prove that they hold the same key.
+// supervisors of its hosts, between an agent and its callers, or between members that
+// gossip: TCP with TLS 1.3, on which both ends prove that they hold the same key.
 //
 // The key is no password for one host: who holds it may be the front, or any host, of
-// any job that uses it, or any agent or caller. From it both sides derive an ed25519 key for each
-// role (HKDF with SHA-256, the role in its info), and a certificate for it that says
+// any job that uses it, or any agent or caller. From it both sides derive an ed25519
+// key for each role (HKDF with SHA-256, the role in its info), and a certificate for it that says
 // nothing. Each end demands the other role's certificate and looks at the key in it
 // alone; TLS makes the other end sign the handshake with it. The roles differ so
 // that nobody can be answered with what he said himself.

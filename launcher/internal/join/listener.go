@@ -67,6 +67,11 @@ func ListenAgent(address string, ring keys.Ring, timeout time.Duration) (*Listen
 	return newListener(address, agent, ring, timeout)
 }
 
+// ListenGossip is ListenAgent for the streams of gossip.
+func ListenGossip(address string, ring keys.Ring, timeout time.Duration) (*Listener, error) {
+	return newListener(address, member, ring, timeout)
+}
+
 func newListener(address string, r role, ring keys.Ring, timeout time.Duration) (*Listener, error) {
 	l := &Listener{role: r, timeout: timeout, proved: make(chan net.Conn)}
 	if err := l.SetKeys(ring); err != nil {

@@ -85,6 +85,25 @@ func TestRolesDoNotMix(t *testing.T) {
 	}
 }
 
+func TestGossip(t *testing.T) {
+	l, err := ListenGossip("127.0.0.1:0", ringNamed(t, "ab"), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if c, err := Call(ctx(t), l.Addr().String(), ringNamed(t, "a"), time.Second); err == nil {
+		c.Close()
+		t.Error("a caller was let in to gossip")
+	}
+	conns := accept(l)
+	c, err := CallGossip(ctx(t), l.Addr().String(), ringNamed(t, "b"), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the accepted connection", conns).Close()
+	c.Close()
+}
+
 // A cluster changes its key from a to b: nobody is ever out of reach, and what was
 // connected stays so; afterwards a is worth nothing.
 func TestRotation(t *testing.T) {

@@ -21,6 +21,8 @@ const (
 	supervisor role = "supervisor"
 	agent      role = "agent" // listens
 	caller     role = "caller"
+	member     role = "member" // listens
+	peer       role = "peer"
 )
 
 func (r role) other() role {
@@ -31,8 +33,12 @@ func (r role) other() role {
 		return front
 	case agent:
 		return caller
+	case caller:
+		return agent
+	case member:
+		return peer
 	}
-	return agent
+	return member
 }
 
 // protocol is what both ends agree on speaking over TLS. With a key's name behind
