@@ -73,6 +73,7 @@ var floors = map[string][]string{
 	"launcher/internal/placement":  {},
 	"launcher/internal/slots":      {},
 	"launcher/internal/proc":       {},
+	"launcher/internal/tree":       {},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
 	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
@@ -156,7 +157,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/slots", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
