@@ -75,7 +75,7 @@ var floors = map[string][]string{
 	"launcher/internal/proc":       {},
 	"launcher/internal/tree":       {},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
-	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
+	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 

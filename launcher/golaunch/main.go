@@ -22,6 +22,9 @@ func run(args []string) int {
 	if len(args) > 0 && args[0] == "supervise" {
 		return supervise(args[1:])
 	}
+	if len(args) > 0 && args[0] == "keygen" {
+		return keygen(args[1:])
+	}
 	c, err := parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
