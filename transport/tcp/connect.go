@@ -233,7 +233,7 @@ func (p *peer) take(conn net.Conn) error {
 		_ = unix.Close(fd)
 		return err
 	}
-	p.fd = fd
+	p.fd, p.near = fd, sameHost(fd)
 	if err := p.e.watcher.add(p); err != nil {
 		p.fd = -1
 		_ = unix.Close(fd)

@@ -36,6 +36,7 @@ type endpoint struct {
 	watcher     watcher
 	sendBuffers buffers
 	chunks      buffers
+	pipes       pipes
 	waiters     waiters
 	blocked     atomic.Int64 // calls in Config.Wait
 
@@ -97,6 +98,7 @@ func (e *endpoint) Close() error {
 	e.sayGoodbye()
 	e.watcher.close()
 	e.running.Wait()
+	e.pipes.close()
 	e.ring()
 	return nil
 }

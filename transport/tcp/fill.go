@@ -11,6 +11,8 @@ type largePut struct {
 	src   []byte // what has not been given to the socket
 	dst   transport.Remote
 	token uint32
+	slot  int32 // -1: none
+	lent  bool  // its pages are in the socket's queue until it has been acknowledged
 	done  bool
 }
 
@@ -76,6 +78,7 @@ func (p *peer) putPiece() bool {
 	copy(s.frame(p, b, &h, inline), l.src)
 	if inline == 0 {
 		s.big, s.bigOf = l.src[:n], l
+		p.lend()
 	}
 	l.src = l.src[n:]
 	l.dst.Offset += int64(n)
@@ -83,8 +86,8 @@ func (p *peer) putPiece() bool {
 		s.larges.push(l)
 		return true
 	}
-	if l.token&connToken == 0 {
-		s.promise(s.seq, int32(l.token), 0)
+	if l.slot >= 0 {
+		s.promise(s.seq, l.slot, 0)
 	}
 	if inline > 0 {
 		l.done = true
@@ -127,6 +130,7 @@ func (p *peer) answer() bool {
 	wire.Copy(s.frame(p, b, &h, inline), mem)
 	if inline < len(mem) {
 		s.big = mem
+		p.lend()
 	}
 	return true
 }

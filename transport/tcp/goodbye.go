@@ -40,6 +40,7 @@ func (p *peer) goodbye() {
 	if !p.ended.CompareAndSwap(nil, &ending{transport.ErrClosed}) {
 		return
 	}
+	p.unlend()
 	s.big = bytes.Clone(s.big)
 	s.bigOf = nil
 	for s.larges.count > 0 {

@@ -11,15 +11,21 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID) erro
 	p := c.peer
 	var l *largePut
 	err := c.do(func() bool {
-		token := c.token()
-		if op != 0 {
-			var ok bool
-			if token, ok = c.begin(slot{kind: putSlot, op: op}); !ok {
+		token, at, lent := c.token(), int32(-1), p.lends(len(src))
+		if op != 0 || lent {
+			i, ok := c.begin(slot{kind: putSlot, op: op})
+			if !ok {
 				return false
+			}
+			if at = int32(i); op != 0 {
+				token = i
 			}
 		}
 		l = p.tx.newLarge()
-		*l = largePut{src: src, dst: dst, token: token}
+		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent}
+		if lent {
+			p.tx.slots[at].large = l
+		}
 		p.tx.larges.push(l)
 		p.pump()
 		return true
@@ -30,7 +36,7 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID) erro
 	return c.awaitLarge(l)
 }
 
-// awaitLarge waits until the socket has taken all of l. If that comes to an end
+// awaitLarge waits until the socket has taken all of l, the peer if it is lent. If that comes to an end
 // before, what of l has begun to leave is completed from a copy.
 func (c *conn) awaitLarge(l *largePut) error {
 	p := c.peer
@@ -71,6 +77,7 @@ func (c *conn) giveUp(l *largePut) bool {
 		}
 	}
 	if s.bigOf == l {
+		p.unlend()
 		s.big, s.bigOf = bytes.Clone(s.big), nil
 	}
 	c.orphan(l)
@@ -82,15 +89,17 @@ func (c *conn) giveUp(l *largePut) bool {
 // orphan keeps l's slot until nothing the peer says can mean it any more.
 func (c *conn) orphan(l *largePut) {
 	s := &c.peer.tx
-	if l.token&connToken != 0 {
+	if l.slot < 0 {
 		return
 	}
-	x := &s.slots[l.token]
-	x.silent = true
-	c.peer.e.arrivals.cancel()
+	x := &s.slots[l.slot]
+	if x.op != 0 {
+		c.peer.e.arrivals.cancel()
+	}
+	x.silent, x.large = true, nil
 	if len(l.src) > 0 { // the last piece, which asks for an Ack, was not made
 		s.mustAsk = true
-		s.promise(s.lastPut, int32(l.token), 0)
+		s.promise(s.lastPut, l.slot, 0)
 	}
 }
 

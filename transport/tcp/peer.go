@@ -23,7 +23,8 @@ type peer struct {
 	link link // guarded by endpoint.mu: how far the connection has been made
 	// The connection, once there is one: a socket, or with Encrypt what wraps it. Both
 	// are set with tx.mu and taken away with rx.mu and tx.mu held.
-	fd     int // -1: none
+	fd     int  // -1: none
+	near   bool // it is on this host
 	secure *encrypted
 	watch  watch
 

@@ -36,6 +36,7 @@ type sender struct {
 	out     buffer
 	big     []byte
 	bigOf   *largePut // whose payload big is; nil: an answer's, or nobody's
+	pipe    *pipe     // through which big leaves; nil: it is copied
 	next    buffer
 	blocked atomic.Bool // the socket was full: something is left to write
 	broken  error       // writing failed; reading finds out the same and ends the peer
@@ -150,7 +151,7 @@ func (p *peer) pump() {
 		if size == 0 {
 			break
 		}
-		n, errno := s.write(p.fd)
+		n, errno := p.write()
 		switch errno {
 		case 0:
 			p.advance(n)
@@ -170,12 +171,15 @@ func (p *peer) pump() {
 	p.releaseBuffers()
 }
 
-func (s *sender) write(fd int) (int, unix.Errno) {
+func (p *peer) write() (int, unix.Errno) {
 	ordered()
+	s, fd := &p.tx, p.fd
 	out := s.out.rest()
 	switch {
 	case len(s.big) == 0:
 		return send(fd, out)
+	case s.pipe != nil:
+		return p.writeLent(out)
 	case len(out) == 0:
 		return send(fd, s.big)
 	}
@@ -205,11 +209,12 @@ func (b *buffer) reset() { b.b, b.written, b.unasked = b.b[:0], 0, false }
 func (p *peer) bigIsOut() {
 	s := &p.tx
 	s.big = nil
+	p.unlend()
 	s.out.reset()
 	s.out, s.next = s.next, s.out
 	if l := s.bigOf; l != nil {
 		s.bigOf = nil
-		if len(l.src) == 0 {
+		if len(l.src) == 0 && !l.lent {
 			l.done = true
 			p.changed()
 		}
@@ -259,6 +264,7 @@ func (p *peer) releaseBuffers() {
 // Called with mu held.
 func (s *sender) abandon(p *peer, err error) {
 	p.releaseBuffers()
+	p.unlend()
 	s.big, s.bigOf = nil, nil
 	for s.larges.count > 0 {
 		s.larges.pop().done = true

@@ -15,17 +15,11 @@ import (
 // of the system call itself; there the language keeps what they point to alive and
 // in place. An iovec holds pointers, too.
 
-// longCall is from how many bytes a call is announced to the Go scheduler: copying
-// them may take longer than a stop of the world should be kept waiting. A short
-// one is cheaper unannounced.
-const longCall = 32 << 10
-
-// call makes a system call on fd, about p, that may copy so many bytes.
-func call(trap uintptr, fd int, p unsafe.Pointer, b, c uintptr, bytes int) (int, unix.Errno) {
-	if bytes >= longCall {
-		n, _, errno := unix.Syscall6(trap, uintptr(fd), uintptr(p), b, c, 0, 0)
-		return int(n), errno
-	}
+// call makes a system call on fd, about p, without announcing it to the Go scheduler.
+// It copies a piece at most, in some 0.1 ms, for which a stop of the world can wait. An
+// announced one loses its P to another thread meanwhile, which on a rank's only core
+// takes the place of the caller: 154 us instead of 140 for a Put of 1 MiB.
+func call(trap uintptr, fd int, p unsafe.Pointer, b, c uintptr) (int, unix.Errno) {
 	n, _, errno := unix.RawSyscall6(trap, uintptr(fd), uintptr(p), b, c, 0, 0)
 	return int(n), errno
 }
@@ -34,20 +28,20 @@ func call(trap uintptr, fd int, p unsafe.Pointer, b, c uintptr, bytes int) (int,
 //
 // Precondition: len(b) > 0.
 func recv(fd int, b []byte) (int, unix.Errno) {
-	return call(unix.SYS_RECVFROM, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT, len(b)/4)
+	return call(unix.SYS_RECVFROM, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT)
 }
 
 // recv2 reads into a and then b.
 func recv2(fd int, a, b []byte) (int, unix.Errno) {
 	iov := [2]unix.Iovec{vector(a), vector(b)}
-	return call(unix.SYS_READV, fd, unsafe.Pointer(&iov[0]), 2, 0, len(a))
+	return call(unix.SYS_READV, fd, unsafe.Pointer(&iov[0]), 2, 0)
 }
 
 // send writes b.
 //
 // Precondition: len(b) > 0.
 func send(fd int, b []byte) (int, unix.Errno) {
-	return call(unix.SYS_SENDTO, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, len(b))
+	return call(unix.SYS_SENDTO, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
 // send2 writes a and then b.
@@ -55,7 +49,30 @@ func send2(fd int, a, b []byte) (int, unix.Errno) {
 	iov := [2]unix.Iovec{vector(a), vector(b)}
 	msg := unix.Msghdr{Iov: &iov[0]}
 	msg.SetIovlen(2)
-	return call(unix.SYS_SENDMSG, fd, unsafe.Pointer(&msg), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, len(a)+len(b))
+	return call(unix.SYS_SENDMSG, fd, unsafe.Pointer(&msg), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0)
+}
+
+// sendMore writes b, which leaves together with what is written next.
+//
+// Precondition: len(b) > 0.
+func sendMore(fd int, b []byte) (int, unix.Errno) {
+	return call(unix.SYS_SENDTO, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL|unix.MSG_MORE)
+}
+
+// vmsplice puts the pages of b into a pipe, as many as it has room for. The kernel
+// holds the pages and knows no addresses any more: it can be misled by who changes what
+// is in them, and by nothing else.
+//
+// Precondition: len(b) > 0.
+func vmsplice(pipe int, b []byte) (int, unix.Errno) {
+	iov := vector(b)
+	return call(unix.SYS_VMSPLICE, pipe, unsafe.Pointer(&iov), 1, unix.SPLICE_F_NONBLOCK)
+}
+
+// splice moves n bytes of a pipe into a socket.
+func splice(pipe, fd, n int) (int, unix.Errno) {
+	k, _, errno := unix.RawSyscall6(unix.SYS_SPLICE, uintptr(pipe), 0, uintptr(fd), 0, uintptr(n), unix.SPLICE_F_NONBLOCK)
+	return int(k), errno
 }
 
 func vector(b []byte) unix.Iovec {

@@ -65,7 +65,7 @@ func isMissing(err error) bool {
 // keepalive (the transport's business) nor multipath TCP (it costs on every
 // operation what only a second path would bring back).
 func bindTo(at netip.AddrPort) (*net.TCPListener, error) {
-	config := net.ListenConfig{KeepAlive: -1}
+	config := net.ListenConfig{KeepAlive: -1, Control: unpaced}
 	config.SetMultipathTCP(false)
 	name := at.String()
 	if at.Addr().IsUnspecified() {

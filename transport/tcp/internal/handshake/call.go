@@ -64,7 +64,7 @@ func (c *caller) once(ctx context.Context, to netip.AddrPort) (proved, error) {
 
 // connect opens a connection without keepalive and multipath TCP; see bindTo.
 func connect(ctx context.Context, to netip.AddrPort) (*net.TCPConn, error) {
-	dialer := net.Dialer{KeepAlive: -1}
+	dialer := net.Dialer{KeepAlive: -1, Control: unpaced}
 	dialer.SetMultipathTCP(false)
 	conn, err := dialer.DialContext(ctx, "tcp", to.String())
 	if err != nil {
