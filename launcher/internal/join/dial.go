@@ -17,11 +17,7 @@ import (
 // nobody listens there, or the network does not lead there, it tries again until ctx ends. A
 // connection that stays unacknowledged for timeout breaks.
 func Dial(ctx context.Context, address string, key []byte, timeout time.Duration) (net.Conn, error) {
-	k, err := keys.New(key)
-	if err != nil {
-		return nil, err
-	}
-	d, err := newDialer(supervisor, keys.Ring{k}, timeout)
+	d, err := jobDialer(key, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +32,23 @@ func Dial(ctx context.Context, address string, key []byte, timeout time.Duration
 			return nil, err
 		}
 	}
+}
+
+// DialOnce is Dial that tries once.
+func DialOnce(ctx context.Context, address string, key []byte, timeout time.Duration) (net.Conn, error) {
+	d, err := jobDialer(key, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return d.dial(ctx, address)
+}
+
+func jobDialer(key []byte, timeout time.Duration) (*dialer, error) {
+	k, err := keys.New(key)
+	if err != nil {
+		return nil, err
+	}
+	return newDialer(supervisor, keys.Ring{k}, timeout)
 }
 
 // Call connects to the agent at an address, which must hold a key of the ring. It

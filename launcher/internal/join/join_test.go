@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -269,6 +270,9 @@ func TestDialGivesUp(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	l.Close()
+	if _, err := DialOnce(ctx(t), l.Addr().String(), goodKey, time.Second); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("DialOnce = %v", err)
+	}
 	if _, err := Dial(short, l.Addr().String(), goodKey, time.Second); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("Dial = %v", err)
 	}
