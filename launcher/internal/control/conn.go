@@ -12,6 +12,7 @@ import (
 type Conn struct {
 	stream io.ReadWriteCloser
 	in     *bufio.Reader
+	prompt bool // frames are written as they are sent
 
 	mu      sync.Mutex
 	changed sync.Cond // queue, writing or err has changed
@@ -25,13 +26,39 @@ type Conn struct {
 // NewConn returns a Conn over stream, which it takes over. The caller must Close
 // it.
 func NewConn(stream io.ReadWriteCloser) *Conn {
-	c := &Conn{stream: stream}
-	c.in = bufio.NewReaderSize(hearing{c}, Window)
-	c.changed.L = &c.mu
-	c.broken = make(chan struct{})
+	c := newConn(stream, Window)
 	go c.write()
 	return c
 }
+
+func newConn(stream io.ReadWriteCloser, buffer int) *Conn {
+	c := &Conn{stream: stream}
+	c.in = bufio.NewReaderSize(hearing{c}, buffer)
+	c.changed.L = &c.mu
+	c.broken = make(chan struct{})
+	return c
+}
+
+// A PromptStream is one whose Write never waits, and that watches over its other end
+// itself. Flush waits until what was written has arrived, or cannot.
+type PromptStream interface {
+	io.ReadWriteCloser
+	Flush() error
+}
+
+// promptBuffer is enough for a stream that has what it reads in memory.
+const promptBuffer = 4 << 10
+
+// NewPromptConn returns a Conn that has written a message when Send returns. Watch
+// must not be called.
+func NewPromptConn(stream PromptStream) *Conn {
+	c := newConn(stream, promptBuffer)
+	c.prompt = true
+	return c
+}
+
+// Frame returns what a Conn writes for a message.
+func Frame(m Message) []byte { return appendFrame(nil, m) }
 
 // Send queues a message; the caller may use it again at once. Messages arrive in
 // the order of the calls. A broken stream swallows them; Receive reports it.
@@ -42,11 +69,18 @@ func (c *Conn) Send(m Message) {
 		return
 	}
 	c.queue = appendFrame(c.queue, m)
+	if c.prompt {
+		_, c.err = c.stream.Write(c.queue)
+		c.queue = c.queue[:0]
+	}
 	c.changed.Broadcast()
 }
 
 // Flush waits until everything queued is written, or cannot be.
 func (c *Conn) Flush() error {
+	if c.prompt {
+		return c.stream.(PromptStream).Flush()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.err == nil && (len(c.queue) > 0 || c.writing) {

@@ -131,3 +131,44 @@ func TestLongFrame(t *testing.T) {
 		t.Errorf("%v, %d bytes", err, len(got.(*Stdin).Data))
 	}
 }
+
+// A prompt stream has what was sent when Send returns.
+func TestPromptConn(t *testing.T) {
+	var written kept
+	c := NewPromptConn(&written)
+	defer c.Close()
+	want := Frame(&Kill{})
+	c.Send(&Kill{})
+	if !bytes.Equal(written.Bytes(), want) {
+		t.Errorf("% x was written, want % x", written.Bytes(), want)
+	}
+	if err := c.Flush(); err != errKept {
+		t.Errorf("Flush = %v", err)
+	}
+	if m, err := c.Receive(); err != nil || m.kind() != kindKill {
+		t.Errorf("Receive = %v, %v", m, err)
+	}
+	written.broken = true
+	c.Send(&Kill{})
+	c.Send(&Kill{})
+	if written.Len() != 0 {
+		t.Error("something is written after an error")
+	}
+}
+
+var errKept = errors.New("kept")
+
+type kept struct {
+	bytes.Buffer
+	broken bool
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	if k.broken {
+		return 0, errKept
+	}
+	return k.Buffer.Write(b)
+}
+
+func (k *kept) Flush() error { return errKept }
+func (k *kept) Close() error { return nil }
