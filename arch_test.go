@@ -60,8 +60,10 @@ var floors = map[string][]string{
 	"launcher/boot":                {},
 	"launcher/boot/pmi":            {"launcher/boot/pmi/wire"},
 	"launcher/boot/pmi/wire":       {},
-	"launcher/internal/api":        {},
-	"launcher/internal/agent":      {"launcher/internal/api", "launcher/internal/cores", "launcher/internal/placement", "launcher/internal/slots"},
+	"launcher/boot/helper":         {"launcher/boot", "launcher/internal/desk", "runtime/job", "runtime/group"},
+	"launcher/boot/bootstrap":      {"launcher/boot", "launcher/boot/helper", "launcher/boot/pmi", "launcher/internal/cores"},
+	"launcher/internal/api":        {"launcher/internal/stage/needs"},
+	"launcher/internal/agent":      {"launcher/internal/api", "launcher/internal/cores", "launcher/internal/placement", "launcher/internal/slots", "launcher/internal/stage/needs"},
 	"launcher/internal/control":    {},
 	"launcher/internal/desk":       {"launcher/boot"},
 	"launcher/internal/cores":      {},
@@ -75,7 +77,7 @@ var floors = map[string][]string{
 	"launcher/internal/proc":       {},
 	"launcher/internal/tree":       {},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
-	"launcher":                     {"launcher/boot", "launcher/internal/control", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/proc", "launcher/internal/supervisor", "runtime/job"},
+	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 
@@ -107,8 +109,8 @@ var floors = map[string][]string{
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot"},
-	"runtime/worldtest":          {"runtime/world", "launcher/boot"},
+	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/element": {},
 	"window/packet":  {"runtime/job", "runtime/group"},
@@ -271,15 +273,20 @@ func runtimeIsNoPackage(s source) string {
 	return ""
 }
 
+// secondInstance is the one file that may have an init function and end the process:
+// the helper process of a job that golaunch has not started is a second instance of
+// the user's program, which has to be caught before main.
+const secondInstance = "launcher/boot/helper/process.go"
+
 func nobodyExits(s source) string {
-	if slices.Contains(s.calls, "os.Exit") && s.pkg != "main" && !s.isTest() {
+	if slices.Contains(s.calls, "os.Exit") && s.pkg != "main" && !s.isTest() && s.path != secondInstance {
 		return "calls os.Exit"
 	}
 	return ""
 }
 
 func noInit(s source) string {
-	if slices.Contains(s.calls, "func init") {
+	if slices.Contains(s.calls, "func init") && s.path != secondInstance {
 		return "has an init function"
 	}
 	return ""

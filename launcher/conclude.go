@@ -30,7 +30,11 @@ func (f *front) conclude() int {
 		v.Code = max(v.Code, 1)
 	}
 	f.flush()
+	f.endBuilder()
 	f.awaitSupervisors()
+	if f.OverCluster() {
+		f.giveBack(true)
+	}
 	return v.Code
 }
 
@@ -67,6 +71,16 @@ func (f *front) verdict() lifecycle.Verdict {
 		v = lifecycle.Verdict{Outcome: lifecycle.LostOutput, Code: f.unwritten.Code, Rank: -1, Text: f.unwritten.Text}
 	}
 	return v
+}
+
+// endBuilder ends the supervisor that has built packages, and removes what it built.
+func (f *front) endBuilder() {
+	if f.builder == nil || f.builder.conn == nil {
+		return
+	}
+	f.builder.conn.Close()
+	inTime(func() { <-f.builder.ended })
+	os.RemoveAll(f.scratch)
 }
 
 // awaitSupervisors waits until the supervisors have ended, so that golaunch leaves

@@ -1,8 +1,8 @@
 package launcher
 
 import (
+	"cmp"
 	crypto "crypto/rand"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 	"github.com/golaunch/golaunch/launcher/internal/lines"
@@ -31,6 +32,15 @@ type front struct {
 
 	children *proc.Children
 	hosts    []*host // in the order of their ranks
+
+	// These are for jobs over a cluster.
+	agent        *api.Client
+	blocks       []api.Block   // where the ranks go, in order
+	advertise    string        // where other hosts reach this one
+	usualTimeout time.Duration // the failure timeout there; 0: the constant of that name
+	hopeless     chan error    // why hosts will not join
+	builder      *host         // whose supervisor has built packages; nil: none
+	ready        *os.File      // whoever has detached this job waits here; nil: nobody
 
 	output *output
 	stdin  control.Allowance // what may be read
@@ -63,21 +73,25 @@ const secretSize = 32
 // Run runs a job to its end and returns golaunch's exit code. It must be called
 // once in a process's life.
 func Run(o Options) int {
+	if o.Detach && !o.Detached {
+		return detach(o)
+	}
 	f, err := newFront(o)
 	if err == nil && !o.overNetwork() {
 		err = f.startSupervisors()
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
-		if errors.Is(err, errUsage) {
-			return CodeUsage
-		}
-		return 1
+		return exitCode(err)
 	}
-	if o.overNetwork() {
-		if err := f.gather(); err != nil {
-			return f.concludeGathering(err)
-		}
+	switch {
+	case o.OverCluster():
+		err = f.recruit()
+	case o.overNetwork():
+		err = f.gather()
+	}
+	if err != nil {
+		return f.concludeGathering(err)
 	}
 	f.begin()
 	f.loop()
@@ -109,20 +123,25 @@ func newFront(o Options) (*front, error) {
 		return nil, err
 	}
 	f := &front{
-		Options: o, began: time.Now(), id: fmt.Sprintf("%08x", rand.Uint32()),
+		Options: o, began: time.Now(), id: newJobName(),
 		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
 		secret: make([]byte, secretSize), messages: make(chan news), lost: make(chan loss, max(o.VirtualHosts, o.Hosts)), later: make(chan func(), 1),
 		placed: make(chan struct{}),
 	}
 	crypto.Read(f.secret)
-	var builds []string
 	var err error
+	if o.Detached {
+		if f.id, f.ready, err = enterDetached(); err != nil {
+			return nil, fmt.Errorf("%s: golaunch starts this by itself: %w", DetachedName, err)
+		}
+	}
+	var builds []string
 	f.programs, builds, err = resolve(o.Segments, os.Environ(), []string{boot.EnvTerminal + "=" + terminals(o)})
 	if err != nil {
 		return nil, err
 	}
 	for _, dir := range builds {
-		if o.overNetwork() {
+		if o.Listen != "" {
 			return nil, usage("%s: golaunch builds a package on one machine only: build it on every host, and name the binary", dir)
 		}
 		f.builds[dir] = ""
@@ -145,4 +164,9 @@ func newFront(o Options) (*front, error) {
 	}
 	f.catchSignals()
 	return f, nil
+}
+
+// failureTimeout is how long a host or a peer may be silent.
+func (f *front) failureTimeout() time.Duration {
+	return cmp.Or(f.FailureTimeout, f.usualTimeout, FailureTimeout)
 }

@@ -135,17 +135,22 @@ func (f *front) await(joiners <-chan joiner, strangers <-chan string) error {
 			f.admit(j)
 		case text := <-strangers:
 			f.verbose("%s", text)
+		case err := <-f.hopeless:
+			if err == errLate {
+				err = fmt.Errorf("hosts have not joined within %v: %s", f.failureTimeout(), f.missing())
+			}
+			return err
 		case l := <-f.lost:
+			if f.OverCluster() {
+				return errors.New(l.reason)
+			}
 			f.hosts = slices.DeleteFunc(f.hosts, func(h *host) bool { return h == l.host })
 			f.say("host %s has gone again; %d of %d are here", l.host.name, len(f.hosts), f.Hosts)
 		case w := <-f.output.written:
 			f.output.took(w)
 		case sig := <-f.signals:
-			switch sig := sig.(syscall.Signal); sig {
-			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-				return errInterrupted(sig)
-			case syscall.SIGTSTP, syscall.SIGCONT:
-				f.signal(sig)
+			if err := f.interrupted(sig.(syscall.Signal)); err != nil {
+				return err
 			}
 		}
 	}
@@ -162,6 +167,8 @@ func (f *front) admit(j joiner) {
 		why = fmt.Sprintf("a host's name has 1 to %d bytes, and not %d", maxHostName, len(j.name))
 	case slices.ContainsFunc(f.hosts, func(h *host) bool { return h.name == j.name }):
 		why = fmt.Sprintf("a host called %s has joined already: --host gives this one another name", j.name)
+	case f.expected(j.name) != "":
+		why = f.expected(j.name)
 	case j.slots < 0:
 		why = fmt.Sprintf("it takes %d ranks", j.slots)
 	}
@@ -234,15 +241,17 @@ func share(ranks int, slots []int) []int {
 
 // concludeGathering ends a front that has not got its hosts.
 func (f *front) concludeGathering(err error) int {
-	code := 1
+	code := exitCode(err)
 	var interrupted errInterrupted
-	switch {
-	case errors.As(err, &interrupted):
+	if errors.As(err, &interrupted) {
 		code = 128 + int(interrupted)
-	case errors.Is(err, errUsage):
-		code = CodeUsage
 	}
-	f.say("%v", err)
+	if err == errDryRun {
+		code = 0
+	} else {
+		f.say("%v", err)
+	}
+	f.endBuilder()
 	f.flush()
 	return code
 }

@@ -78,11 +78,7 @@ func (f *front) unbuilt() string {
 
 // launch has the supervisors start the ranks.
 func (f *front) launch() {
-	for i := range f.programs {
-		if path := f.builds[f.programs[i].Path]; path != "" {
-			f.programs[i].Path = path
-		}
-	}
+	f.useBuilds()
 	var hosts []control.Host
 	for _, h := range f.hosts {
 		hosts = append(hosts, control.Host{Name: h.name, Ranks: h.ranks})
@@ -101,6 +97,19 @@ func (f *front) launch() {
 			m.Core, m.Sharers = 0, h.ranks
 		}
 		h.conn.Send(m)
+	}
+	if f.ready != nil {
+		fmt.Fprintln(f.ready, "ready")
+		f.ready.Close()
+	}
+}
+
+// useBuilds has the ranks run what was built.
+func (f *front) useBuilds() {
+	for i := range f.programs {
+		if path := f.builds[f.programs[i].Path]; path != "" {
+			f.programs[i].Path = path
+		}
 	}
 }
 

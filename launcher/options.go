@@ -1,7 +1,6 @@
 package launcher
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -58,6 +57,14 @@ type Options struct {
 	Listen string
 	Hosts  int
 	Key    Key
+	// Cluster says how a cluster is reached, and where the ranks may go in it. The job
+	// runs there if there is an agent, unless Local, Listen or several VirtualHosts say
+	// something else.
+	Cluster ClusterOptions
+	Local   bool
+	// Detach has the job run on when whoever started it is gone. Detached says that
+	// this process is the golaunch of such a job (DetachedName).
+	Detach, Detached bool
 	// Transport says how ranks reach each other: "auto" (shared memory within a host,
 	// TCP between hosts), "shm" or "tcp".
 	Transport string
@@ -66,7 +73,7 @@ type Options struct {
 	// Encrypt encrypts what ranks send each other over a network.
 	Encrypt bool
 	// FailureTimeout is how long a host or a peer may be silent before it is lost;
-	// 0: the constant of that name.
+	// 0: the constant of that name, or less where members gossip more often.
 	FailureTimeout time.Duration
 	// Stats prints what the ranks report of the paths they used.
 	Stats bool
@@ -123,6 +130,12 @@ func (o *Options) check() error {
 
 // checkHosts finds what is wrong with the hosts and what is between them.
 func (o *Options) checkHosts(ranks int) error {
+	if o.OverCluster() {
+		return o.checkCluster()
+	}
+	if given := o.Cluster.given(); given != "" {
+		return usage("%s: it is for jobs over a cluster, and %s", given, o.whyNoCluster())
+	}
 	hosts, flag := o.VirtualHosts, "--virtual-hosts"
 	if o.overNetwork() {
 		hosts, flag = o.Hosts, "--hosts"
@@ -165,9 +178,7 @@ func ranksOf(n int) string {
 }
 
 // overNetwork reports whether hosts join.
-func (o *Options) overNetwork() bool { return o.Listen != "" }
-
-func (o *Options) failureTimeout() time.Duration { return cmp.Or(o.FailureTimeout, FailureTimeout) }
+func (o *Options) overNetwork() bool { return o.Listen != "" || o.OverCluster() }
 
 func (o *Options) policy() lifecycle.Policy {
 	if o.Continue {

@@ -52,13 +52,21 @@ func (f *front) startSupervisors() error {
 
 // startSupervisor starts this program again as a host's supervisor.
 func (f *front) startSupervisor(h *host) error {
+	if err := f.spawnFor(h); err != nil {
+		return err
+	}
+	go f.receive(h)
+	return nil
+}
+
+// spawnFor starts a host's supervisor, whose messages are to be received.
+func (f *front) spawnFor(h *host) error {
 	h.ended = make(chan struct{})
 	pid, stream, err := spawnSupervisor(f.children, func(e proc.Exit) { h.exit = e; close(h.ended) })
 	if err != nil {
 		return err
 	}
 	h.pid, h.conn = pid, control.NewConn(stream)
-	go f.receive(h)
 	return nil
 }
 

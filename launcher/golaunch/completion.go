@@ -37,15 +37,12 @@ func completedFlags() []completed {
 	return completedOf(flagSet(new(command).groups(&launcher.Segment{})...))
 }
 
-// completedSupervise are the flags of golaunch supervise.
-func completedSupervise() []completed {
-	var help bool
-	return completedOf(flagSet(superviseFlags(new(launcher.SuperviseOptions), &help)))
-}
-
 func completedOf(fs *pflag.FlagSet) []completed {
 	var list []completed
 	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		_, help := pflag.UnquoteUsage(f)
 		help, _, _ = strings.Cut(strings.ReplaceAll(help, "\n", " "), ";")
 		c := completed{Flag: f, help: help, takes: f.NoOptDefVal == ""}
@@ -56,9 +53,9 @@ func completedOf(fs *pflag.FlagSet) []completed {
 			c.values = []string{"none", "all", "0"}
 		}
 		switch f.Name {
-		case "wdir", "output-dir":
+		case "wdir", "output-dir", "state", "runtime", "cache":
 			c.files = "directory"
-		case "secret-file":
+		case "secret-file", "key-file":
 			c.files = "file"
 		}
 		list = append(list, c)
@@ -78,10 +75,24 @@ func (c *completed) names() []string {
 // bash completes by itself.
 func bash(flags []completed) string {
 	all, withValue, cases := bashFlags(flags)
-	allOfSupervise, _, casesOfSupervise := bashFlags(completedSupervise())
-	return strings.NewReplacer("@CASES@", cases, "@ALL@", strings.Join(all, " "), "@WITHVALUE@", strings.Join(withValue, "|"),
-		"@SUPERVISECASES@", casesOfSupervise, "@SUPERVISE@", strings.Join(allOfSupervise, " ")).Replace(bashScript)
+	var names []string
+	var parts strings.Builder
+	for _, s := range subcommands() {
+		names = append(names, s.name)
+		own, _, ownCases := bashFlags(completedOf(s.flagSet()))
+		parts.WriteString(strings.NewReplacer("@NAME@", s.name, "@CASES@", ownCases, "@ALL@", strings.Join(own, " ")).Replace(bashSubcommand))
+	}
+	return strings.NewReplacer("@SUBCOMMANDS@", parts.String(), "@NAMES@", strings.Join(names, " "),
+		"@CASES@", cases, "@ALL@", strings.Join(all, " "), "@WITHVALUE@", strings.Join(withValue, "|")).Replace(bashScript)
 }
+
+const bashSubcommand = `  if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == @NAME@ ]]; then
+    case $prev in
+@CASES@    esac
+    COMPREPLY=($(compgen -W "@ALL@" -- "$cur"))
+    return
+  fi
+`
 
 // bashFlags returns the names of flags, of those that take a value, and the cases
 // that complete the values.
@@ -112,13 +123,7 @@ const bashScript = `# bash completion of golaunch
 _golaunch() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i program=
   COMPREPLY=()
-  if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == supervise ]]; then
-    case $prev in
-@SUPERVISECASES@    esac
-    COMPREPLY=($(compgen -W "@SUPERVISE@" -- "$cur"))
-    return
-  fi
-  for ((i = 1; i < COMP_CWORD; i++)); do
+@SUBCOMMANDS@  for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
     :) program= ;;
     @WITHVALUE@) [[ -n $program ]] || ((i++)) ;;
@@ -138,7 +143,7 @@ _golaunch() {
     COMPREPLY=($(compgen -f -- "$cur"))
   else
     COMPREPLY=($(compgen -c -- "$cur") $(compgen -d -- "$cur"))
-    ((COMP_CWORD > 1)) || COMPREPLY+=($(compgen -W supervise -- "$cur"))
+    ((COMP_CWORD > 1)) || COMPREPLY+=($(compgen -W "@NAMES@" -- "$cur"))
   fi
 }
 complete -o filenames -F _golaunch golaunch
@@ -148,9 +153,12 @@ complete -o filenames -F _golaunch golaunch
 func zsh(flags []completed) string {
 	var b strings.Builder
 	b.WriteString("#compdef golaunch\n# zsh completion of golaunch\n")
-	b.WriteString("if ((CURRENT > 2)) && [[ $words[2] == supervise ]]; then\n  shift words; ((CURRENT--))\n  _arguments -S \\\n")
-	zshFlags(&b, completedSupervise())
-	b.WriteString("  && return\n  return 1\nfi\n_arguments -S \\\n")
+	for _, s := range subcommands() {
+		fmt.Fprintf(&b, "if ((CURRENT > 2)) && [[ $words[2] == %s ]]; then\n  shift words; ((CURRENT--))\n  _arguments -S \\\n", s.name)
+		zshFlags(&b, completedOf(s.flagSet()))
+		b.WriteString("  && return\n  return 1\nfi\n")
+	}
+	b.WriteString("_arguments -S \\\n")
 	zshFlags(&b, flags)
 	b.WriteString("  '(-)1:program:{_alternative \"commands:command:_command_names -e\" \"files:file:_files\"}' \\\n")
 	b.WriteString("  '*::arguments:_normal'\n")
@@ -200,8 +208,11 @@ func fish(flags []completed) string {
 			short = append(short, "-"+f.Shorthand)
 		}
 	}
-	for _, f := range completedSupervise() {
-		b.WriteString(fishFlag("__golaunch_supervise", f))
+	for _, s := range subcommands() {
+		fmt.Fprintf(&b, "complete -c golaunch -n __fish_use_subcommand -a %s -d '%s'\n", s.name, s.about)
+		for _, f := range completedOf(s.flagSet()) {
+			b.WriteString(fishFlag("'__golaunch_command "+s.name+"'", f))
+		}
 	}
 	return strings.NewReplacer("@FLAGS@", b.String(), "@WITHVALUE@", strings.Join(append(short, long...), " ")).Replace(fishScript)
 }
@@ -247,10 +258,9 @@ function __golaunch_at_flags
     end
     not set -q program[1]
 end
-function __golaunch_supervise
+function __golaunch_command
     set -l words (commandline -opc)
-    test "$words[2]" = supervise
+    test "$words[2]" = "$argv[1]"
 end
-complete -c golaunch -n __fish_use_subcommand -a supervise -d 'start the ranks of one host of a job'
 @FLAGS@complete -c golaunch -a '(__fish_complete_subcommand @WITHVALUE@)'
 `

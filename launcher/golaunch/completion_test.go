@@ -43,11 +43,19 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
+// flagsOfSubcommands are those of all of them.
+func flagsOfSubcommands() (list []completed) {
+	for _, s := range subcommands() {
+		list = append(list, completedOf(s.flagSet())...)
+	}
+	return list
+}
+
 // Every flag is in every shell's script.
 func TestCompletionKnowsEveryFlag(t *testing.T) {
 	for _, shell := range shells {
 		script := completion(shell)
-		for _, f := range append(completedFlags(), completedSupervise()...) {
+		for _, f := range append(completedFlags(), flagsOfSubcommands()...) {
 			if !strings.Contains(script, f.Name) {
 				t.Errorf("%s: no %s", shell, f.Name)
 			}

@@ -23,6 +23,7 @@ func newGroup(title string) group {
 // A command is what a command line asks for.
 type command struct {
 	options launcher.Options
+	hosts   string // of --hosts, a number or names
 
 	help       bool
 	version    bool
@@ -56,7 +57,7 @@ func (c *command) jobFlags() []group {
 	hosts := newGroup("Hosts, and what is between them")
 	hosts.flags.IntVar(&o.VirtualHosts, "virtual-hosts", 1, "let this machine play `K` hosts that share no memory")
 	hosts.flags.StringVar(&o.Listen, "listen", "", "wait at `ADDR`, host:port, for hosts that join (golaunch supervise)")
-	hosts.flags.IntVar(&o.Hosts, "hosts", 0, "wait for `K` of them, then start the ranks")
+	hosts.flags.StringVar(&c.hosts, "hosts", "", "with --listen: wait for `K` of them; over a cluster: use these hosts\nonly, a,b,c")
 	keyFlags(hosts.flags, &o.Key)
 	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp"}, value: "auto"},
 		"transport", "how ranks reach each other; auto: shared memory within a host,\nTCP between hosts")
@@ -73,7 +74,23 @@ func (c *command) jobFlags() []group {
 	reports.flags.BoolVar(&c.version, "version", false, "print the version")
 	reports.flags.Var(&choice{set: func(v string) { c.completion = v }, among: shells}, "completion", "print the completion script of a shell")
 	reports.flags.BoolVarP(&c.help, "help", "h", false, "print this")
-	return []group{inout, running, hosts, reports}
+	return []group{inout, running, c.clusterFlags(), hosts, reports}
+}
+
+// clusterFlags are for jobs over a cluster.
+func (c *command) clusterFlags() group {
+	o := &c.options.Cluster
+	g := newGroup("Over a cluster: if an agent runs on this host, or --agent names one")
+	accessFlags(g.flags, &o.Access)
+	g.flags.BoolVar(&c.options.Local, "local", false, "run on this machine alone")
+	g.flags.Var(&choice{set: func(v string) { o.MapBy = v }, among: launcher.Policies()}, "map-by",
+		"fill hosts one after the other, use all alike, or those that have\nthe least to do (default slot)")
+	g.flags.IntVar(&o.PerHost, "ppn", 0, "put `N` ranks on a host at most")
+	g.flags.Var(&labelsValue{&o.Labels}, "label", "use hosts with label `NAME=VALUE` only (may be repeated)")
+	g.flags.BoolVar(&o.Oversubscribe, "oversubscribe", false, "put more ranks on hosts than they have slots")
+	g.flags.BoolVar(&o.DryRun, "dry-run", false, "print where the ranks would go")
+	g.flags.BoolVar(&c.options.Detach, "detach", false, "run on without this terminal, print the job's name, and keep the\noutput for golaunch logs")
+	return g
 }
 
 // groups returns all flags of the first program, and where they go.

@@ -14,7 +14,7 @@ const intro = `golaunch starts the ranks of a parallel program, on this machine 
 Usage:
   golaunch [flags] PROGRAM [ARGS]
   golaunch [flags] PROGRAM [ARGS] : [-n N] [-x ...] [--wdir DIR] PROGRAM [ARGS] : ...
-  golaunch supervise --join ADDR ...      a host of a job (golaunch supervise --help)
+  golaunch COMMAND [flags]                one of those below (golaunch COMMAND --help)
 
 PROGRAM is a binary, found as a shell would find it, or the directory of a Go
 package (./apps/heat), which is built first.
@@ -28,6 +28,7 @@ Examples:
   golaunch -n 4 --timeout 10m --json ./prog   stop after ten minutes; a report for scripts
   golaunch -n 4 --on-failure continue ./prog  the other ranks go on when one fails
   golaunch -n 4 --virtual-hosts 2 ./prog      as on two hosts: TCP between ranks 0-1 and 2-3
+  golaunch -n 64 --map-by host ./prog         over a cluster, where golaunch agent runs
 `
 
 const outro = `
@@ -46,7 +47,10 @@ Completion:
 // helpText is what --help prints.
 func helpText() string {
 	var b strings.Builder
-	b.WriteString(intro)
+	b.WriteString(intro + "\nCommands:\n")
+	for _, s := range subcommands() {
+		fmt.Fprintf(&b, "  %-12s%s\n", s.name, s.about)
+	}
 	for _, g := range new(command).groups(&launcher.Segment{}) {
 		b.WriteString(g.help())
 	}
@@ -58,7 +62,11 @@ func helpText() string {
 func (g group) help() string {
 	var b strings.Builder
 	b.WriteString("\n" + g.title + ":\n")
-	g.flags.VisitAll(func(f *pflag.Flag) { b.WriteString(flagHelp(f)) })
+	g.flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			b.WriteString(flagHelp(f))
+		}
+	})
 	return b.String()
 }
 

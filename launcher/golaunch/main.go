@@ -1,6 +1,7 @@
-// Command golaunch starts the ranks of a job on this machine, or on hosts where
-// `golaunch supervise` runs, and sees them through. `golaunch --help` and docs/launching.md are its manual; the work is done
-// by package launcher, and this package is its flags.
+// Command golaunch starts the ranks of a job, on this machine or on the hosts of a
+// cluster, and sees them through. `golaunch --help`, docs/launching.md and
+// docs/cluster.md are its manual; the work is done by package launcher, and this
+// package is its flags.
 package main
 
 import (
@@ -14,16 +15,16 @@ func main() {
 	if os.Args[0] == launcher.SupervisorName {
 		os.Exit(launcher.Supervise())
 	}
-	os.Exit(run(os.Args[1:]))
+	os.Exit(run(os.Args[1:], os.Args[0] == launcher.DetachedName))
 }
 
-// run does what the command line says and returns the exit code.
-func run(args []string) int {
-	if len(args) > 0 && args[0] == "supervise" {
-		return supervise(args[1:])
-	}
-	if len(args) > 0 && args[0] == "keygen" {
-		return keygen(args[1:])
+// run does what the command line says and returns the exit code. detached: this is
+// the golaunch of a detached job.
+func run(args []string, detached bool) int {
+	if len(args) > 0 {
+		if s := findSubcommand(args[0]); s != nil {
+			return s.main(args[1:])
+		}
 	}
 	c, err := parse(args)
 	if err != nil {
@@ -38,6 +39,7 @@ func run(args []string) int {
 	case c.completion != "":
 		fmt.Print(completion(c.completion))
 	default:
+		c.options.Detached = detached
 		return launcher.Run(c.options)
 	}
 	return 0

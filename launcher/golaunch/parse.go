@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -29,10 +30,37 @@ func parse(args []string) (*command, error) {
 		if fs.NArg() == 0 {
 			return nil, noProgram(i, len(args) == 0)
 		}
+		if i == 0 {
+			if err := c.settle(fs); err != nil {
+				return nil, err
+			}
+		}
 		s.Program, s.Args = fs.Arg(0), fs.Args()[1:]
 		c.options.Segments = append(c.options.Segments, s)
 	}
 	return c, nil
+}
+
+// settle makes options of the flags that mean one thing with --listen and another over
+// a cluster.
+func (c *command) settle(fs *pflag.FlagSet) error {
+	o := &c.options
+	if !fs.Changed("failure-timeout") && o.Listen == "" {
+		o.FailureTimeout = 0 // the cluster has its own
+	}
+	if c.hosts == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(c.hosts)
+	switch {
+	case err == nil && (o.Listen != "" || !o.OverCluster()):
+		o.Hosts = n
+	case o.Listen != "":
+		return fmt.Errorf("--hosts %s: with --listen it is how many hosts to wait for", c.hosts)
+	default:
+		o.Cluster.Hosts = strings.Split(c.hosts, ",")
+	}
+	return nil
 }
 
 // split divides a command line at its lone colons.

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -32,60 +29,39 @@ lost or has refused this host; 2 for a mistake in the command line; 128+N after
 signal N, which kills the ranks.
 `
 
-// superviseFlags are those of golaunch supervise.
-func superviseFlags(o *launcher.SuperviseOptions, help *bool) group {
-	g := newGroup("Flags")
-	o.Wait = 10 * time.Second
-	g.flags.StringVar(&o.Join, "join", "", "join the job whose golaunch listens at `ADDR`, host:port")
-	keyFlags(g.flags, &o.Key)
-	g.flags.StringVar(&o.Host, "host", "", "call this host `NAME` instead of its host name")
-	g.flags.IntVar(&o.Slots, "slots", 0, "take `N` ranks at most; 0: any number")
-	g.flags.Var(&timeoutValue{&o.Wait}, "wait", "try for `TIME` to reach golaunch")
-	g.flags.BoolVarP(help, "help", "h", false, "print this")
-	return g
+func superviseCommand() *subcommand {
+	s := newSubcommand("supervise", "a host of a job (golaunch --listen)")
+	s.intro, s.outro, s.stray = superviseIntro, superviseOutro, "; the program is named to golaunch --listen"
+	o := &launcher.SuperviseOptions{Wait: 10 * time.Second}
+	g := s.flags.flags
+	g.StringVar(&o.Join, "join", "", "join the job whose golaunch listens at `ADDR`, host:port")
+	keyFlags(g, &o.Key)
+	g.StringVar(&o.Host, "host", "", "call this host `NAME` instead of its host name")
+	g.IntVar(&o.Slots, "slots", 0, "take `N` ranks at most; 0: any number")
+	g.Var(&timeoutValue{&o.Wait}, "wait", "try for `TIME` to reach golaunch")
+	hold := forAgents(g, o)
+	s.run = func([]string) int {
+		if *hold > 0 {
+			syscall.CloseOnExec(*hold) // open until this process ends: it is a lock that its agent looks at
+		}
+		return launcher.RunSupervise(*o)
+	}
+	return s
+}
+
+// forAgents are flags that agents use. hold is a descriptor to be kept open.
+func forAgents(g *pflag.FlagSet, o *launcher.SuperviseOptions) (hold *int) {
+	g.StringVar(&o.Serve, "serve", "", "let hosts below this one join at `ADDR`")
+	g.IntVar(&o.Ready, "ready-fd", 0, "say at descriptor `N` where they may")
+	hold = g.Int("hold-fd", 0, "keep descriptor `N` open")
+	for _, name := range []string{"serve", "ready-fd", "hold-fd"} {
+		g.Lookup(name).Hidden = true
+	}
+	return hold
 }
 
 // keyFlags say where the key is that golaunch and its hosts share.
 func keyFlags(flags *pflag.FlagSet, key *launcher.Key) {
 	flags.StringVar(&key.File, "secret-file", "", "the key is in `FILE`, which only its owner may read (16 bytes or more)")
 	flags.IntVar(&key.FD, "secret-fd", -1, "the key is read from descriptor `N`, to the end")
-}
-
-// supervise does what the command line of golaunch supervise says and returns the
-// exit code.
-func supervise(args []string) int {
-	var o launcher.SuperviseOptions
-	var help bool
-	fs := flagSet(superviseFlags(&o, &help))
-	err := fs.Parse(args)
-	if err == nil && fs.NArg() > 0 && !help {
-		err = fmt.Errorf("%s: supervise takes flags only; the program is named to golaunch --listen", fs.Arg(0))
-	}
-	switch {
-	case err != nil:
-		fmt.Fprintf(os.Stderr, "golaunch: supervise: %v\n", explainSupervise(err, fs))
-		return launcher.CodeUsage
-	case help:
-		fmt.Print(superviseHelp())
-		return 0
-	}
-	return launcher.RunSupervise(o)
-}
-
-// explainSupervise turns pflag's error into one that helps.
-func explainSupervise(err error, fs *pflag.FlagSet) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	given := givenFlag(unknown)
-	if better := suggest(strings.TrimLeft(given, "-"), fs); better != "" {
-		return fmt.Errorf("unknown flag %s; did you mean %s?", given, better)
-	}
-	return fmt.Errorf("unknown flag %s (golaunch supervise --help lists them)", given)
-}
-
-func superviseHelp() string {
-	var help bool
-	return superviseIntro + superviseFlags(new(launcher.SuperviseOptions), &help).help() + superviseOutro
 }

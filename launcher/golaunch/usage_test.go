@@ -95,13 +95,17 @@ func TestHelpAndVersion(t *testing.T) {
 // The manual speaks of every flag.
 func TestManualKnowsEveryFlag(t *testing.T) {
 	t.Parallel()
-	manual, err := os.ReadFile("../../docs/launching.md")
-	if err != nil {
-		t.Fatal(err)
+	manual := ""
+	for _, page := range []string{"launching.md", "cluster.md"} {
+		text, err := os.ReadFile("../../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manual += string(text)
 	}
-	for _, f := range append(completedFlags(), completedSupervise()...) {
-		if !strings.Contains(string(manual), "`--"+f.Name) {
-			t.Errorf("docs/launching.md does not have --%s", f.Name)
+	for _, f := range append(completedFlags(), flagsOfSubcommands()...) {
+		if !strings.Contains(manual, "`--"+f.Name) {
+			t.Errorf("docs/launching.md and docs/cluster.md do not have --%s", f.Name)
 		}
 	}
 }

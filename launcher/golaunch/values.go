@@ -63,6 +63,27 @@ func (v *stdinValue) Set(text string) error {
 	return nil
 }
 
+// labelsValue is NAME=VALUE, any number of times.
+type labelsValue struct{ to *map[string]string }
+
+func (v *labelsValue) Type() string   { return "NAME=VALUE" }
+func (v *labelsValue) String() string { return "" }
+
+func (v *labelsValue) Set(text string) error {
+	name, value, given := strings.Cut(text, "=")
+	if !given {
+		return errors.New("it is NAME=VALUE")
+	}
+	if err := launcher.CheckLabel(name, value); err != nil {
+		return err
+	}
+	if *v.to == nil {
+		*v.to = map[string]string{}
+	}
+	(*v.to)[name] = value
+	return nil
+}
+
 // timeoutValue is a duration; a bare number is seconds.
 type timeoutValue struct{ to *time.Duration }
 

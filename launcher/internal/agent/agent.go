@@ -14,6 +14,7 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/cores"
 	"github.com/golaunch/golaunch/launcher/internal/slots"
+	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
 
 // Members are the hosts of the cluster, as gossip knows them.
@@ -26,19 +27,28 @@ type Members interface {
 type Member struct {
 	Name    string
 	Address string // of its agent: host:port
-	State   string // alive, suspect, dead or left
+	State   string // alive, dead or left
+	// Problem, if it is not "", says why it cannot be asked.
+	Problem string
+}
+
+// unable says why a member cannot be asked, "" if it can.
+func (m *Member) unable() string {
+	if m.State != "alive" {
+		return m.State
+	}
+	return m.Problem
 }
 
 // Config says what an agent is.
 type Config struct {
 	Directories
-	Name      string // of the host
-	Advertise string // the address of the host, without a port
-	Version   string
-	Slots     int
-	Labels    map[string]string
-	Devices   bool // tell of accelerators
-	Profile   string
+	Name    string // of the host
+	Version string
+	Slots   int
+	Labels  map[string]string
+	Devices bool // tell of accelerators
+	Profile string
 	// Program is what starts a supervisor: a path, and arguments in front of those of
 	// golaunch supervise.
 	Program []string
@@ -55,6 +65,7 @@ type Agent struct {
 	pool    *api.Pool
 	server  *api.Server
 	address string // of this agent: host:port
+	ip      string // the host in it
 	members Members
 
 	mu     sync.Mutex
@@ -110,7 +121,11 @@ func (a *Agent) adopt() error {
 // Serve serves callers: on the Unix socket, and on network if it is not nil. address
 // is where other hosts reach the latter. It returns at Close.
 func (a *Agent) Serve(network net.Listener, address string, members Members) error {
-	a.address, a.members = address, members
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	a.address, a.ip, a.members = address, host, members
 	local, err := api.ListenUnix(a.Runtime)
 	if err != nil {
 		return err
@@ -174,15 +189,14 @@ func (a *Agent) host(needs []api.Need) api.Host {
 }
 
 // lacks says what this host has not that programs need.
-func lacks(needs []api.Need) string {
-	for _, n := range needs {
-		if n.Arch != "" && n.Arch != runtime.GOARCH {
-			return fmt.Sprintf("is %s, and %s is for %s", runtime.GOARCH, n.Program, n.Arch)
-		}
-		if n.Interpreter != "" {
-			if info, err := os.Stat(n.Interpreter); err != nil || info.IsDir() {
-				return fmt.Sprintf("has no %s, which %s needs", n.Interpreter, n.Program)
-			}
+func lacks(list []api.Need) string {
+	for _, n := range list {
+		var unmet *needs.Unmet
+		switch err := n.Needs.CheckHere("", n.Program); {
+		case errors.As(err, &unmet):
+			return fmt.Sprintf("%s needs %s, and it has %s", n.Program, unmet.Needs, unmet.Has)
+		case err != nil:
+			return err.Error()
 		}
 	}
 	return ""
@@ -196,7 +210,7 @@ func (a *Agent) peer(m Member) *api.Client {
 // others are the members that may answer, without this one.
 func (a *Agent) others() (list []Member) {
 	for _, m := range a.members.Members() {
-		if m.Name != a.Name && (m.State == "alive" || m.State == "suspect") {
+		if m.Name != a.Name && m.unable() == "" {
 			list = append(list, m)
 		}
 	}

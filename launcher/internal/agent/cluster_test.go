@@ -74,7 +74,7 @@ func newCluster(t *testing.T, slots ...int) *cluster {
 			t.Fatal(err)
 		}
 		listeners = append(listeners, l)
-		c.members = append(c.members, Member{fmt.Sprint("h", i), l.Addr().String(), "alive"})
+		c.members = append(c.members, Member{fmt.Sprint("h", i), l.Addr().String(), "alive", ""})
 		c.agents = append(c.agents, newAgent(t, c.members[i].Name, n, t.TempDir()))
 	}
 	for i, a := range c.agents {
@@ -94,7 +94,7 @@ func newAgent(t *testing.T, name string, slots int, dir string) *Agent {
 	t.Helper()
 	a, err := New(Config{
 		Directories: Directories{filepath.Join(dir, "state"), filepath.Join(dir, "run"), filepath.Join(dir, "cache")},
-		Name:        name, Advertise: "127.0.0.1", Version: "1", Slots: slots, Labels: map[string]string{"name": name}, Profile: "local",
+		Name:        name, Version: "1", Slots: slots, Labels: map[string]string{"name": name}, Profile: "local",
 		Program: []string{"/proc/self/exe"}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Call: func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)

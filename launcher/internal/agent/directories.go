@@ -48,7 +48,7 @@ func (d Directories) absolute() (Directories, error) {
 
 // make makes them; nobody else may look into them.
 func (d Directories) make() error {
-	for _, dir := range []string{d.State, d.Runtime, d.Cache, d.running(), d.jobs()} {
+	for _, dir := range []string{d.State, d.Runtime, d.Cache, d.running(), d.Jobs()} {
 		if err := makePrivate(dir); err != nil {
 			return err
 		}
@@ -57,7 +57,9 @@ func (d Directories) make() error {
 }
 
 func (d Directories) running() string { return filepath.Join(d.State, "running") }
-func (d Directories) jobs() string    { return filepath.Join(d.State, "jobs") }
+
+// Jobs is where detached jobs have their output.
+func (d Directories) Jobs() string { return filepath.Join(d.State, "jobs") }
 
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -46,7 +46,7 @@ func (a *Agent) Logs(ctx context.Context, _ api.Caller, q api.LogsRequest, w io.
 
 // output opens the output of a job. Nothing that is there leads out of the directory.
 func (a *Agent) output(job string) (*os.File, error) {
-	root, err := os.OpenRoot(a.Directories.jobs())
+	root, err := os.OpenRoot(a.Directories.Jobs())
 	if err != nil {
 		return nil, err
 	}

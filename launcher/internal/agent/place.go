@@ -27,13 +27,10 @@ func (a *Agent) Nodes(ctx context.Context, _ api.Caller, _ api.NodesRequest) (ap
 	each(indices(members), func(i int) {
 		m := members[i]
 		nodes[i] = api.Node{Name: m.Name, Address: m.Address, State: m.State}
-		switch h, err := a.ask(ctx, m, nil); {
-		case m.State == "dead" || m.State == "left":
-			nodes[i].Problem = m.State
-		case err != nil:
-			nodes[i].Problem = err.Error()
-		default:
+		if h, err := a.ask(ctx, m, nil); err == nil {
 			nodes[i].Host = &h
+		} else {
+			nodes[i].Problem = err.Error()
 		}
 	})
 	slices.SortFunc(nodes, func(a, b api.Node) int { return strings.Compare(a.Name, b.Name) })
@@ -53,8 +50,8 @@ func (a *Agent) ask(ctx context.Context, m Member, needs []api.Need) (api.Host, 
 	if m.Name == a.Name {
 		return a.host(needs), nil
 	}
-	if m.State == "dead" || m.State == "left" {
-		return api.Host{}, errors.New(m.State)
+	if why := m.unable(); why != "" {
+		return api.Host{}, errors.New(why)
 	}
 	return a.peer(m).Host(ctx, api.HostRequest{Needs: needs})
 }
@@ -98,7 +95,7 @@ func (s *survey) address(host string) string {
 func (a *Agent) Place(ctx context.Context, _ api.Caller, q api.PlaceRequest) (api.PlaceAnswer, error) {
 	for try := 1; ; try++ {
 		s := a.survey(ctx, q.Needs)
-		answer := api.PlaceAnswer{Advertise: a.Advertise, Profile: a.Profile, Silent: s.silent}
+		answer := api.PlaceAnswer{Advertise: a.ip, Profile: a.Profile, Silent: s.silent}
 		blocks, err := place(q, s.hosts)
 		if err != nil {
 			return answer, unplaced(err, s.silent)

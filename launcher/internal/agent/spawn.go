@@ -156,7 +156,7 @@ func (a *Agent) command(q api.SpawnRequest, serve bool) *exec.Cmd {
 	args := append(a.Program[1:len(a.Program):len(a.Program)], "supervise", "--join", strings.Join(q.Join, ","), "--host", a.Name,
 		"--secret-fd", fmt.Sprint(keyFD), "--ready-fd", fmt.Sprint(readyFD), "--hold-fd", fmt.Sprint(lockFD), "--wait", q.Wait.String())
 	if serve {
-		args = append(args, "--serve", net.JoinHostPort(a.Advertise, "0"))
+		args = append(args, "--serve", net.JoinHostPort(a.ip, "0"))
 	}
 	cmd := exec.Command(a.Program[0], args...)
 	cmd.Dir = "/"

@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
 
 // A server lingers for half a second over a request that it has not read to its end.
@@ -134,7 +136,7 @@ func TestEveryRequestArrives(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	h := HostRequest{Needs: []Need{{"p", "amd64", "/lib/ld.so"}}}
+	h := HostRequest{Needs: []Need{{"p", needs.Needs{Interpreter: "/lib/ld.so"}}}}
 	host, err := c.Host(ctx, h)
 	check(h, host, Host{Name: "a", Slots: 4}, err)
 	if !f.who.Local || f.who.UID != os.Getuid() {

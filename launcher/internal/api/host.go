@@ -3,6 +3,8 @@ package api
 import (
 	"fmt"
 	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
 
 // A HostRequest asks an agent of its host.
@@ -13,22 +15,22 @@ type HostRequest struct {
 
 // A Need is what a program needs of a host.
 type Need struct {
-	Program     string `json:"program"`               // its name, for messages
-	Arch        string `json:"arch"`                  // as in GOARCH; "": any
-	Interpreter string `json:"interpreter,omitempty"` // the loader's path; "": none
+	Program string      `json:"program"` // its name, for messages
+	Needs   needs.Needs `json:"needs"`
 }
 
 func (r *HostRequest) check() error { return checkNeeds(r.Needs) }
 
-func checkNeeds(needs []Need) error {
-	if len(needs) > maxNeeds {
-		return fmt.Errorf("%d programs are asked about, and %d can be", len(needs), maxNeeds)
+func checkNeeds(list []Need) error {
+	if len(list) > maxNeeds {
+		return fmt.Errorf("%d programs are asked about, and %d can be", len(list), maxNeeds)
 	}
-	for _, n := range needs {
-		for what, s := range map[string]string{"a program's name": n.Program, "an architecture": n.Arch, "an interpreter": n.Interpreter} {
-			if err := checkText(what, s, 4096); err != nil {
-				return err
-			}
+	for _, n := range list {
+		if err := checkText("a program's name", n.Program, needs.MaxInterpreter); err != nil {
+			return err
+		}
+		if err := checkText("an interpreter", n.Needs.Interpreter, needs.MaxInterpreter); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -70,7 +72,7 @@ type NodesAnswer struct {
 type Node struct {
 	Name    string `json:"name"`
 	Address string `json:"address"` // of its agent
-	State   string `json:"state"`   // alive, suspect, dead or left
+	State   string `json:"state"`   // alive, dead or left
 	// Host is what it says of itself; nil: Problem says why that is not known.
 	Host    *Host  `json:"host,omitempty"`
 	Problem string `json:"problem,omitempty"`

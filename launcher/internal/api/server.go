@@ -77,10 +77,24 @@ func NewServer(a Agent, log *slog.Logger, more map[string]http.Handler) *Server 
 
 // Serve serves what a listener accepts until Close. It may be called for several.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	if err := s.http.Serve(opaque{l}); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil
+}
+
+// opaque keeps net/http from looking at what carries a connection: it would close TLS
+// connections that have agreed on another protocol than its own.
+type opaque struct{ net.Listener }
+
+type opaqueConn struct{ net.Conn }
+
+func (l opaque) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return opaqueConn{c}, nil
 }
 
 // Close closes the listeners and every connection.
@@ -90,7 +104,7 @@ type callerKey struct{}
 
 func withCaller(ctx context.Context, c net.Conn) context.Context {
 	who := Caller{Address: c.RemoteAddr().String()}
-	if u, ok := c.(*unixConn); ok {
+	if u, ok := c.(opaqueConn).Conn.(*unixConn); ok {
 		who = Caller{Local: true, UID: u.uid}
 	}
 	return context.WithValue(ctx, callerKey{}, who)

@@ -1,0 +1,275 @@
+package launcher
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/agent"
+	"github.com/golaunch/golaunch/launcher/internal/api"
+	"github.com/golaunch/golaunch/launcher/internal/cores"
+	"github.com/golaunch/golaunch/launcher/internal/join"
+	"github.com/golaunch/golaunch/launcher/internal/keys"
+	"github.com/golaunch/golaunch/launcher/internal/member"
+)
+
+// Ports at which an agent listens if nothing else is said: gossip, TCP and UDP, and
+// behind it control, TCP.
+const (
+	GossipPort  = member.DefaultPort
+	ControlPort = GossipPort + 1
+)
+
+// AgentOptions say what an agent is.
+type AgentOptions struct {
+	Name string // of the host; "": its host name
+	// Join are agents of the cluster, each a host with or without its gossip port.
+	Join []string
+	// Bind is the address at which it listens, with or without the gossip port; control
+	// is one port further. "": every interface, or loopback without a key. Port 0: any
+	// two.
+	Bind      string
+	Advertise string // the IP address at which others reach it; "": that is found out
+	KeyFile   string // "": the usual one, if it is there
+	Profile   string // of gossip: lan, wan or local
+	Slots     int    // 0: one for each core
+	Labels    map[string]string
+	Devices   bool // tell of accelerators and adapters
+	Directories
+	JSON bool // logs are JSON
+}
+
+// Directories are where agents and those who ask them find things. Empty ones are the
+// environment's, or the usual.
+type Directories = agent.Directories
+
+// acknowledgeWait is how long what was sent to or by an agent may stay unacknowledged.
+const acknowledgeWait = 10 * time.Second
+
+// leaveWait is how long an agent that ends takes to tell the others.
+const leaveWait = 2 * time.Second
+
+// A daemon is an agent, its gossip and its listener.
+type daemon struct {
+	AgentOptions
+	log     *slog.Logger
+	ring    atomic.Pointer[keys.Ring]
+	agent   *agent.Agent
+	gossip  *member.Cluster
+	control *join.Listener // nil: without a key nobody is heard but this host
+}
+
+// RunAgent is the whole life of an agent. It returns its exit code.
+func RunAgent(o AgentOptions) int {
+	d := &daemon{AgentOptions: o, log: newLog(o.JSON)}
+	if err := d.start(); err != nil {
+		fmt.Fprintf(os.Stderr, "golaunch: agent: %v\n", err)
+		d.close()
+		return 1
+	}
+	defer d.close()
+	return d.run()
+}
+
+func newLog(asJSON bool) *slog.Logger {
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, nil))
+}
+
+func (d *daemon) start() (err error) {
+	if d.Name == "" {
+		if d.Name, err = os.Hostname(); err != nil {
+			return err
+		}
+	}
+	if d.Slots == 0 {
+		d.Slots = cores.Usable()
+	}
+	if d.Directories, err = d.Directories.WithDefaults(); err != nil {
+		return err
+	}
+	if err := d.readKeys(); err != nil {
+		return err
+	}
+	d.agent, err = agent.New(agent.Config{
+		Directories: d.Directories, Name: d.Name, Version: boot.Version, Slots: d.Slots, Labels: d.Labels, Devices: d.Devices,
+		Profile: d.Profile, Program: []string{"/proc/self/exe"}, Log: d.log, Call: d.call,
+	})
+	if err != nil {
+		return err
+	}
+	return d.listen()
+}
+
+// readKeys reads the key file, if there is one.
+func (d *daemon) readKeys() error {
+	path, err := keyFile(d.KeyFile)
+	if err != nil {
+		return err
+	}
+	ring := keys.Ring{}
+	if path != "" {
+		if ring, err = keys.Read(path); err != nil {
+			return fmt.Errorf("--key-file: %w", err)
+		}
+	}
+	d.ring.Store(&ring)
+	return nil
+}
+
+// call connects to another agent.
+func (d *daemon) call(ctx context.Context, address string) (net.Conn, error) {
+	return join.Call(ctx, address, *d.ring.Load(), acknowledgeWait)
+}
+
+// listen opens the two ports and begins to gossip.
+func (d *daemon) listen() error {
+	host, gossipPort, controlPort, err := d.ports()
+	if err != nil {
+		return err
+	}
+	meta := member.Meta{
+		Slots: uint32(d.Slots), Cores: uint32(cores.Usable()), Platform: runtime.GOOS + "/" + runtime.GOARCH, Version: boot.Version,
+	}
+	if ring := *d.ring.Load(); len(ring) > 0 {
+		if d.control, err = join.ListenAgent(net.JoinHostPort(host, strconv.Itoa(controlPort)), ring, acknowledgeWait); err != nil {
+			return err
+		}
+		d.control.Refused = func(from net.Addr, why error) { d.log.Warn("caller refused", "from", from.String(), "error", why) }
+		controlPort = d.control.Addr().(*net.TCPAddr).Port
+		meta.Control = uint16(controlPort)
+	}
+	d.gossip, err = member.Start(member.Options{
+		Name: d.Name, Bind: host, Advertise: d.Advertise, Port: gossipPort, Keys: *d.ring.Load(), Profile: member.Profile(d.Profile),
+		Join: d.Join, Meta: meta, Snapshot: filepath.Join(d.State, "members"), Log: d.log,
+	})
+	return err
+}
+
+// ports says where to listen: control is at port 0 if any will do.
+func (d *daemon) ports() (host string, gossip, control int, err error) {
+	host, port := d.Bind, strconv.Itoa(GossipPort)
+	if h, p, splitErr := net.SplitHostPort(d.Bind); splitErr == nil {
+		host, port = h, p
+	}
+	gossip, err = strconv.Atoi(port)
+	if err != nil || gossip < 0 || gossip > 65534 {
+		return "", 0, 0, fmt.Errorf("--bind %s: the port is 0 to 65534", d.Bind)
+	}
+	if gossip == 0 {
+		return host, 0, 0, nil
+	}
+	return host, gossip, gossip + 1, nil
+}
+
+// run serves until a signal ends it.
+func (d *daemon) run() int {
+	self := d.gossip.Self()
+	address := net.JoinHostPort(self.Addr.Addr().String(), strconv.Itoa(int(cmp.Or(self.Meta.Control, ControlPort))))
+	d.log.Info("agent started", "host", d.Name, "gossip", self.Addr.String(), "control", address, "slots", d.Slots,
+		"socket", filepath.Join(d.Runtime, api.SocketName), "keys", d.ring.Load().Names())
+	if d.control == nil {
+		d.log.Warn("no key: this host is a cluster by itself; golaunch keygen makes one")
+	}
+	signals := make(chan os.Signal, 16)
+	catch(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+	served := make(chan error, 1)
+	go func() { served <- d.serve(address) }()
+	events, cancel := d.gossip.Watch()
+	defer cancel()
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				events = nil
+				continue
+			}
+			d.news(e)
+		case err := <-served:
+			d.log.Error("agent ends", "error", err)
+			return 1
+		case sig := <-signals:
+			if sig == syscall.SIGHUP {
+				d.rekey()
+				continue
+			}
+			d.log.Info("agent leaves", "signal", sig.String())
+			if err := d.gossip.Leave(leaveWait); err != nil {
+				d.log.Warn("nobody was told", "error", err)
+			}
+			return 0
+		}
+	}
+}
+
+func (d *daemon) serve(address string) error {
+	if d.control == nil {
+		return d.agent.Serve(nil, address, d)
+	}
+	return d.agent.Serve(d.control, address, d)
+}
+
+// news follows what gossip says.
+func (d *daemon) news(e member.Event) {
+	if e.Change == member.Died {
+		d.agent.Dead(e.Member.Name)
+	}
+}
+
+// rekey reads the key file again.
+func (d *daemon) rekey() {
+	before := d.ring.Load()
+	err := d.readKeys()
+	if err == nil && d.control != nil {
+		err = d.control.SetKeys(*d.ring.Load())
+	}
+	if err == nil {
+		err = d.gossip.Rekey(*d.ring.Load())
+	}
+	if err != nil {
+		d.ring.Store(before)
+		d.log.Error("the keys stay as they are", "error", err)
+		return
+	}
+	d.log.Info("key file read again", "keys", d.ring.Load().Names())
+}
+
+// Members are those that gossip knows.
+func (d *daemon) Members() []agent.Member {
+	var list []agent.Member
+	for _, m := range d.gossip.Members() {
+		known := agent.Member{Name: m.Name, State: m.State.String(), Problem: m.Problem}
+		if at := m.Control(); at.IsValid() {
+			known.Address = at.String()
+		} else if known.Problem == "" && m.Name != d.Name {
+			known.Problem = "its agent has no key and answers nobody"
+		}
+		list = append(list, known)
+	}
+	return list
+}
+
+// close ends what was started. What runs on the host goes on.
+func (d *daemon) close() {
+	if d.gossip != nil {
+		d.gossip.Close()
+	}
+	if d.agent != nil {
+		d.agent.Close()
+	}
+	if d.control != nil {
+		d.control.Close()
+	}
+}

@@ -1,0 +1,316 @@
+package launcher
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/api"
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/join"
+	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
+)
+
+// jobKeySize is the length in bytes of the key that a job's supervisors prove.
+const jobKeySize = 32
+
+// errDryRun ends a launch that was only to be tried.
+var errDryRun = errors.New("nothing was started")
+
+// recruit gets the job's hosts from the cluster: it has its ranks placed, and
+// supervisors started where they go, and waits until those have joined.
+func (f *front) recruit() error {
+	client, err := f.Cluster.client()
+	if err != nil {
+		return err
+	}
+	f.agent = client
+	if err := f.during(f.buildHere); err != nil {
+		return err
+	}
+	if err := f.during(f.placeRanks); err != nil {
+		return err
+	}
+	if f.Cluster.DryRun {
+		f.printMap()
+		return errDryRun
+	}
+	f.attach()
+	if err := f.summon(); err != nil {
+		f.dismiss(err.Error())
+		f.giveBack(false)
+		return err
+	}
+	return nil
+}
+
+// during runs what takes time, and minds signals and output meanwhile. At a signal
+// that asks to end, do is given up.
+func (f *front) during(do func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case w := <-f.output.written:
+			f.output.took(w)
+		case sig := <-f.signals:
+			if err := f.interrupted(sig.(syscall.Signal)); err != nil {
+				cancel()
+				<-done
+				return err
+			}
+		}
+	}
+}
+
+// interrupted follows a signal before the job runs.
+func (f *front) interrupted(sig syscall.Signal) error {
+	switch sig {
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
+		return errInterrupted(sig)
+	case syscall.SIGTSTP, syscall.SIGCONT:
+		f.signal(sig)
+	}
+	return nil
+}
+
+// buildHere has a supervisor of this machine build the programs that are Go packages.
+// It lives as long as golaunch does: what it has built goes with it.
+func (f *front) buildHere(ctx context.Context) error {
+	if len(f.builds) == 0 {
+		return nil
+	}
+	f.builder = &host{}
+	if err := f.spawnFor(f.builder); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { f.builder.conn.Close() })
+	defer stop()
+	for dir := range f.builds {
+		f.builder.conn.Send(&control.Build{Scratch: f.scratch, Dir: dir, Env: os.Environ()})
+	}
+	for f.unbuilt() != "" {
+		m, err := f.builder.conn.Receive()
+		if err != nil {
+			return fmt.Errorf("building %s: the supervisor is gone: %w", f.unbuilt(), err)
+		}
+		if m, is := m.(*control.Built); is {
+			if m.Path == "" {
+				return fmt.Errorf("%s does not build:\n%s", m.Dir, m.Output)
+			}
+			f.builds[m.Dir] = m.Path
+		}
+	}
+	f.useBuilds()
+	return nil
+}
+
+// placeWait is how long placing may take: some rounds of questions.
+const placeWait = 30 * time.Second
+
+// placeRanks has the cluster say where the ranks go.
+func (f *front) placeRanks(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, placeWait)
+	defer cancel()
+	c := &f.Cluster
+	q := api.PlaceRequest{
+		Job: f.id, Ranks: f.size(), Policy: c.MapBy, PerHost: c.PerHost, Hosts: c.Hosts, Labels: c.Labels,
+		Oversubscribe: c.Oversubscribe, DryRun: c.DryRun,
+	}
+	if q.Policy == "" {
+		q.Policy = Policies()[0]
+	}
+	var err error
+	if q.Needs, err = f.programNeeds(); err != nil {
+		return err
+	}
+	answer, err := f.agent.Place(ctx, q)
+	var refused *api.Error
+	switch {
+	case errors.As(err, &refused) && (refused.Kind == api.NoRoom || refused.Kind == api.BadRequest):
+		return usage("%s", refused.Text)
+	case err != nil:
+		return explained(err)
+	case f.Transport == "shm" && len(answer.Blocks) > 1:
+		f.blocks = answer.Blocks
+		f.giveBack(false)
+		return usage("--transport shm: %d hosts share no memory", len(answer.Blocks))
+	}
+	f.blocks, f.advertise = answer.Blocks, answer.Advertise
+	f.Hosts, f.lost = len(f.blocks), make(chan loss, len(f.blocks))
+	if answer.Profile == "local" {
+		f.usualTimeout = LocalProfileTimeout
+	}
+	return nil
+}
+
+// programNeeds are what the programs need of a host.
+func (f *front) programNeeds() (list []api.Need, err error) {
+	var seen []string
+	for _, p := range f.programs {
+		if slices.Contains(seen, p.Path) {
+			continue
+		}
+		seen = append(seen, p.Path)
+		n, err := needsOf(p.Path)
+		if err != nil {
+			return nil, usage("%s: %v", p.Args[0], cause(err))
+		}
+		list = append(list, api.Need{Program: filepath.Base(p.Path), Needs: n})
+	}
+	return list, nil
+}
+
+func needsOf(path string) (needs.Needs, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return needs.Needs{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return needs.Needs{}, err
+	}
+	return needs.Inspect(f, info.Size())
+}
+
+// summon has the hosts' supervisors started, and takes them in.
+func (f *front) summon() error {
+	key := make([]byte, jobKeySize)
+	rand.Read(key) // never fails
+	l, err := f.listenForHosts(key)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	f.verbose("job %s: %s on %s, who join at %s", f.id, ranksOf(f.size()), hostsText(f.Hosts), l.Addr())
+	joiners, strangers := make(chan joiner), make(chan string)
+	over := make(chan struct{})
+	defer close(over)
+	l.Refused = func(from net.Addr, why error) {
+		select {
+		case strangers <- fmt.Sprintf("refused a connection from %s: %v", from, why):
+		case <-over:
+		}
+	}
+	go f.meet(l, joiners, over)
+	ctx, cancel := context.WithTimeout(context.Background(), f.failureTimeout())
+	defer cancel()
+	f.hopeless = make(chan error, 1)
+	go func() { f.hopeless <- f.spawn(ctx, key, l.Addr()) }()
+	if err := f.await(joiners, strangers); err != nil {
+		return err
+	}
+	f.placeByBlocks()
+	return nil
+}
+
+// listenForHosts listens where other hosts reach this one.
+func (f *front) listenForHosts(key []byte) (*join.Listener, error) {
+	if address := f.Cluster.address(); address != "" {
+		towards, err := net.Dial("udp", address) // sends nothing
+		if err != nil {
+			return nil, err
+		}
+		f.advertise = towards.LocalAddr().(*net.UDPAddr).IP.String()
+		towards.Close()
+	}
+	l, err := join.Listen(net.JoinHostPort(f.advertise, "0"), key, f.failureTimeout())
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return join.Listen(":0", key, f.failureTimeout()) // it is translated on the way
+	}
+	return l, err
+}
+
+// spawn has supervisors started, and returns why not all of them will join, once that
+// is known; at the latest when ctx ends.
+func (f *front) spawn(ctx context.Context, key []byte, at net.Addr) error {
+	_, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return err
+	}
+	q := api.SpawnRequest{Job: f.id, Key: key, Join: []string{net.JoinHostPort(f.advertise, port)}, Wait: f.failureTimeout()}
+	for _, b := range f.blocks {
+		q.Nodes = append(q.Nodes, api.SpawnNode{Host: b.Host, Address: b.Address, Token: b.Token})
+	}
+	answer, err := f.agent.Spawn(ctx, q)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	if len(answer.Failures) > 0 {
+		first := answer.Failures[0]
+		return fmt.Errorf("host %s: %s", first.Host, first.Text)
+	}
+	<-ctx.Done()
+	return errLate
+}
+
+// errLate: time is over and hosts are missing.
+var errLate = errors.New("not in time")
+
+// missing names the hosts that have not joined.
+func (f *front) missing() string {
+	var names []string
+	for _, b := range f.blocks {
+		if !slices.ContainsFunc(f.hosts, func(h *host) bool { return h.name == b.Host }) {
+			names = append(names, b.Host)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// expected says why a host is not wanted, "" if it is.
+func (f *front) expected(name string) string {
+	if f.OverCluster() && f.blockOf(name) < 0 {
+		return "the job has no ranks for it"
+	}
+	return ""
+}
+
+func (f *front) blockOf(name string) int {
+	return slices.IndexFunc(f.blocks, func(b api.Block) bool { return b.Host == name })
+}
+
+// placeByBlocks gives each host the ranks that it was chosen for.
+func (f *front) placeByBlocks() {
+	slices.SortFunc(f.hosts, func(a, b *host) int { return f.blockOf(a.name) - f.blockOf(b.name) })
+	var sizes []int
+	for _, b := range f.blocks {
+		sizes = append(sizes, b.Ranks)
+	}
+	f.place(sizes)
+}
+
+// giveBackWait is how long golaunch waits for the cluster at its end.
+const giveBackWait = 3 * time.Second
+
+// giveBack gives the slots back that the job holds. ended: its supervisors end by
+// themselves. Those of hosts that are lost are left to their agents.
+func (f *front) giveBack(ended bool) {
+	var blocks []api.Block
+	for _, b := range f.blocks {
+		if !slices.ContainsFunc(f.hosts, func(h *host) bool { return h.name == b.Host && h.lost }) {
+			blocks = append(blocks, b)
+		}
+	}
+	if len(blocks) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), giveBackWait)
+	defer cancel()
+	if err := f.agent.Release(ctx, api.ReleaseRequest{Job: f.id, Blocks: blocks, Ended: ended}); err != nil && f.Verbose {
+		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)
+	}
+}
