@@ -37,12 +37,27 @@ func Connect(ctx context.Context) (*Session, error) {
 	if err = errors.Join(err, theirs.Close()); err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
+	return begin(ctx, socket)
+}
+
+// begin takes socket over, on which hello was said.
+func begin(ctx context.Context, socket *os.File) (*Session, error) {
 	s, err := welcomed(ctx, socket)
 	if err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
 	go s.read()
 	return s, nil
+}
+
+// ConnectOver joins as a rank over a socket that is connected to who plays the
+// supervisor (launcher/boot/helper), and takes socket over. The rank and the proof,
+// that this process may be it, stand in the hello, which has neither under golaunch.
+func ConnectOver(ctx context.Context, socket *os.File, rank int, proof uint64) (*Session, error) {
+	if err := Send(socket, Packet{Kind: Hello, Text: Version, Rank: int32(rank), Key: proof}, nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("rank %d: saying hello: %w", rank, err), socket.Close())
+	}
+	return begin(ctx, socket)
 }
 
 // inheritedSocket returns the descriptor that golaunch left to this process, -1

@@ -12,7 +12,7 @@ type Kind uint8
 // The kinds of packet. Hello to Abort, Address and Report go from the rank to the
 // supervisor, the others back.
 const (
-	Hello    Kind = 1 + iota // Text: version; with a descriptor: the private socket
+	Hello    Kind = 1 + iota // Text: version; with a descriptor: the private socket; to a helper: Rank, Key (its proof)
 	Publish                  // Key, Bytes; with a descriptor: the segment
 	Withdraw                 // Key
 	Open                     // Rank, Key
@@ -22,7 +22,7 @@ const (
 	Refused  // Text: why
 	Done     // answers a request; with a descriptor when it was Open
 	Failed   // answers a request; Text: why
-	Address  // Text: the rank's transport address
+	Address  // Rank, Text: its transport address
 	Report   // Text: the rank's figures
 	More     // behind Welcome; Text: the next part of the details
 	lastKind = More

@@ -72,8 +72,15 @@ func (s *Session) HostNames() []string { return s.names }
 // called once. When it returns, the address stands in the memory of this host; in
 // that of the others it appears moments later.
 func (s *Session) SetAddress(address []byte) error {
-	_, err := s.request(context.Background(), Packet{Kind: Address, Text: string(address)}, nil)
+	_, err := s.request(context.Background(), Packet{Kind: Address, Rank: int32(s.rank), Text: string(address)}, nil)
 	return s.name(err, "announcing its address of %d bytes", len(address))
+}
+
+// SetAddressOf tells this host how it reaches a rank of another one. It is for jobs
+// that golaunch has not started; golaunch itself brings such news.
+func (s *Session) SetAddressOf(rank int, address []byte) error {
+	_, err := s.request(context.Background(), Packet{Kind: Address, Rank: int32(rank), Text: string(address)}, nil)
+	return s.name(err, "passing on the address of rank %d, %d bytes", rank, len(address))
 }
 
 // Report hands over this rank's figures for golaunch --stats, at most MaxText

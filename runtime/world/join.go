@@ -6,23 +6,24 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/job"
 )
 
 // Join makes this process a rank and returns the world communicator.
 //
-// Under golaunch it may be called once a process. A process that golaunch did not
-// start is the only rank of a world of its own. An environment that claims
-// otherwise, a golaunch of another version, and a second process that claims the
-// same rank are errors.
+// Under golaunch it may be called once a process. So it may under a process manager
+// that speaks PMI-1 or PMI-2 (mpiexec.hydra, srun --mpi=pmi2; docs/bootstrap.md). A
+// process that neither has started is the only rank of a world of its own. An
+// environment that claims otherwise, a golaunch or ranks of another version, and a
+// second process that claims the same rank are errors.
 //
-// Join does not wait for the other ranks. It raises GOMAXPROCS to 2: with one P
+// Under golaunch Join does not wait for the other ranks; under a process manager it
+// waits until every rank has called it. It raises GOMAXPROCS to 2: with one P
 // a computing goroutine would keep the others, who serve the peers, away for
 // 10 ms at a time.
 func Join(ctx context.Context) (*Comm, error) {
-	session, err := boot.Connect(ctx)
+	session, err := connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("world: Join: %w", err)
 	}
@@ -43,7 +44,7 @@ func Join(ctx context.Context) (*Comm, error) {
 	return comm, nil
 }
 
-func joinSession(session *boot.Session) (*Comm, error) {
+func joinSession(session session) (*Comm, error) {
 	mem, err := job.Map(session.JobMemory())
 	if err != nil {
 		return nil, err

@@ -3,6 +3,9 @@ package world
 import (
 	"context"
 	"os"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/boot/bootstrap"
 )
 
 // A supervisor is who a rank answers to: golaunch's, over the inherited socket
@@ -22,4 +25,30 @@ type supervisor interface {
 	// Abort asks for the end of the whole job with the given exit code.
 	Abort(code int, reason string) error
 	Close() error
+}
+
+// A session is a membership in a job of processes: golaunch's, or that of a process
+// manager (launcher/boot/bootstrap). boot.Session says what its methods are.
+type session interface {
+	supervisor
+	Rank() int
+	Size() int
+	Host() string
+	HostNames() []string
+	Job() string
+	Secret() []byte
+	Settings() boot.Settings
+	JobMemory() *os.File
+}
+
+// connect joins the job that this process was started in; nil: it was started by
+// nobody who would say so.
+func connect(ctx context.Context) (session, error) {
+	if s, err := boot.Connect(ctx); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := bootstrap.Connect(ctx); s != nil || err != nil {
+		return s, err
+	}
+	return nil, nil
 }

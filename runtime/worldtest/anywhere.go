@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/boot/bootstrap"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
@@ -43,8 +44,9 @@ func AnywhereHosts(t testing.TB, hosts, ranksPerHost int, body func(ctx context.
 	launched.run(t, hosts*ranksPerHost, body)
 }
 
-// Launched tells whether golaunch has started this process as a rank.
-func Launched() bool { return os.Getenv(boot.EnvSocket) != "" }
+// Launched tells whether golaunch, or a process manager, has started this process as
+// a rank.
+func Launched() bool { return os.Getenv(boot.EnvSocket) != "" || bootstrap.Claimed() }
 
 // Alone skips a test that is not for ranks of a job: one that joins by itself, or
 // starts processes of its own.

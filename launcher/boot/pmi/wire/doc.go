@@ -6,7 +6,7 @@
 // and its values have no spaces. In PMI-2 it is a length in six characters and
 // then pairs that end in semicolons; a semicolon in a value is doubled:
 //
-//	30cmd=kvs-put;key=a;value=b;c=1;
+//	"    30cmd=kvs-put;key=a;value=b;c=1;"
 //
 // What a process manager sends is checked here and nowhere else: a Message that
 // was parsed has a command, and no empty keys.

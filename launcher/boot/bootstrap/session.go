@@ -1,0 +1,153 @@
+package bootstrap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/boot/helper"
+	"github.com/golaunch/golaunch/launcher/boot/pmi"
+)
+
+// Claimed reports whether the environment says that a process manager has started
+// this process.
+func Claimed() bool { return pmi.Claimed() }
+
+// A Session is a rank's membership in a job that a process manager has started.
+// What it does not do otherwise is as under golaunch.
+type Session struct {
+	*boot.Session
+	manager *pmi.Conn
+	where   *arrangement
+}
+
+// Connect joins the job of the process manager that has started this process;
+// (nil, nil) when none has. It waits until every rank has called it.
+func Connect(ctx context.Context) (*Session, error) {
+	manager, err := pmi.Open(ctx)
+	if manager == nil || err != nil {
+		return nil, err
+	}
+	s, err := join(ctx, manager)
+	if err != nil {
+		return nil, errors.Join(err, manager.Close())
+	}
+	return s, nil
+}
+
+func join(ctx context.Context, manager *pmi.Conn) (*Session, error) {
+	rank := manager.Rank()
+	where, err := exchange(ctx, manager)
+	if err != nil {
+		return nil, err
+	}
+	var keep *helper.Keep
+	if where.isFirst(rank) {
+		if keep, err = helper.Start(ctx, where.job(where.hosts[rank])); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, err)
+		}
+		defer keep.Release()
+	}
+	if err := manager.Fence(ctx); err != nil {
+		return nil, err
+	}
+	session, err := helper.Dial(ctx, where.details().Secret, where.hosts[rank], rank)
+	if err != nil {
+		return nil, err
+	}
+	if err := manager.Fence(ctx); err != nil {
+		return nil, errors.Join(err, session.JobMemory().Close(), session.Close())
+	}
+	return &Session{session, manager, where}, nil
+}
+
+// exchange shows every rank's card to all.
+func exchange(ctx context.Context, manager *pmi.Conn) (*arrangement, error) {
+	own, err := ownCard(manager.Rank())
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	if err := manager.Put(ctx, key("card", manager.Rank()), text); err != nil {
+		return nil, err
+	}
+	if err := manager.Fence(ctx); err != nil {
+		return nil, err
+	}
+	cards := make([]card, manager.Size())
+	for rank := range cards {
+		text, err := manager.Get(ctx, key("card", rank))
+		if err != nil {
+			return nil, err
+		}
+		if cards[rank], err = parseCard(text, rank); err != nil {
+			return nil, fmt.Errorf("rank %d: %w", manager.Rank(), err)
+		}
+	}
+	return arrange(cards)
+}
+
+func key(of string, rank int) string { return fmt.Sprintf("golaunch-%s-%d", of, rank) }
+
+// addressWait bounds how long SetAddress waits for the ranks, all of which have
+// connected a moment ago.
+const addressWait = time.Minute
+
+// SetAddress tells every rank how this one is reached, and is collective: when it
+// returns, the addresses of all are being written into the memory of this host.
+func (s *Session) SetAddress(address []byte) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), addressWait, fmt.Errorf("not all ranks have announced themselves after %v", addressWait))
+	defer cancel()
+	if s.where.several() {
+		if err := s.manager.Put(ctx, key("address", s.Rank()), address); err != nil {
+			return err
+		}
+		if err := s.manager.Fence(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.Session.SetAddress(address); err != nil {
+		return err
+	}
+	if s.where.isFirst(s.Rank()) {
+		return s.learn(ctx)
+	}
+	return nil
+}
+
+// learn gives the helper the addresses of ranks elsewhere.
+func (s *Session) learn(ctx context.Context) error {
+	for rank, host := range s.where.hosts {
+		if host == s.where.hosts[s.Rank()] {
+			continue
+		}
+		address, err := s.manager.Get(ctx, key("address", rank))
+		if err != nil {
+			return err
+		}
+		if err := s.SetAddressOf(rank, address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Leave says goodbye, to the process manager, too.
+func (s *Session) Leave() error {
+	return errors.Join(s.Session.Leave(), s.manager.Finalize())
+}
+
+// Abort asks the process manager for the end of the job. Where it speaks PMI-1 it
+// exits with code. reason is shown by those that show such things.
+func (s *Session) Abort(code int, reason string) error { return s.manager.Abort(code, reason) }
+
+// Close ends the session. Without Leave before it, the rank has failed.
+func (s *Session) Close() error {
+	return errors.Join(s.Session.Close(), s.manager.Close())
+}
