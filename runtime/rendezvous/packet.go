@@ -32,12 +32,18 @@ const (
 	doneBytes  = 32
 )
 
+// EagerHead is the head of an eager message: two little-endian words.
+func EagerHead(context uint64, tag int32) (first, second uint64) {
+	return uint64(Eager) | uint64(uint32(tag))<<32, context
+}
+
 // PutEager writes the head of an eager message to dst.
 //
 // Precondition: len(dst) >= EagerBytes.
 func PutEager(dst []byte, context uint64, tag int32) {
-	binary.LittleEndian.PutUint64(dst, uint64(Eager)|uint64(uint32(tag))<<32)
-	binary.LittleEndian.PutUint64(dst[8:], context)
+	first, second := EagerHead(context, tag)
+	binary.LittleEndian.PutUint64(dst, first)
+	binary.LittleEndian.PutUint64(dst[8:], second)
 }
 
 // SplitEager returns the parts of an eager message. false: it is another packet.

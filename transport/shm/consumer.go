@@ -14,7 +14,7 @@ type consumer struct {
 
 	at     int    // where the next record begins; Invariant: 0 <= at < len(data.bytes)
 	taken  uint64 // bytes handed out since the beginning
-	freed  uint64 // what head says; Invariant: freed <= taken <= freed+len(data.bytes)-8
+	freed  uint64 // what head says; Invariant: freed <= taken <= freed+len(data.bytes)-spare
 	number uint32 // of the next record
 }
 
@@ -38,7 +38,7 @@ func (c *consumer) take() ([]byte, bool, error) {
 func (c *consumer) plain(h header, n int) bool {
 	record := recordBytes(n)
 	return h>>numberShift == (headerReady>>numberShift|header(c.number&numberMask)) && n <= transport.MaxMessage &&
-		c.at+record <= len(c.data.bytes) && c.taken-c.freed+uint64(record)+wordBytes <= uint64(len(c.data.bytes))
+		c.at+record <= len(c.data.bytes) && c.taken-c.freed+uint64(record)+spare <= uint64(len(c.data.bytes))
 }
 
 // takeSlowly is for pads and for what is wrong.
@@ -74,7 +74,7 @@ func (c *consumer) next() (header, error) {
 // overrun refuses a record that takes room which was not given back yet: the
 // sender would be writing over messages the receiver still reads.
 func (c *consumer) overrun(h header) error {
-	held := c.taken - c.freed + uint64(recordBytes(h.length())) + wordBytes
+	held := c.taken - c.freed + uint64(recordBytes(h.length())) + spare
 	if held <= uint64(len(c.data.bytes)) {
 		return nil
 	}

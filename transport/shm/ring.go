@@ -14,15 +14,24 @@ import (
 //	ringHeadAt  head   bytes the receiver has given back, since the beginning
 //	ringDataAt  data   records, one behind the other
 //
-// A record is a header word and a message, padded to whole words. A record never
-// wraps: where it does not fit before the end, a pad record fills the rest.
+// A record is a header word and a message, padded to whole units, which are cache
+// lines: one transfer brings a short message. A record never wraps: where it does
+// not fit before the end, a pad record fills the rest.
 //
 // Invariants, at every moment:
 //
-//	head <= tail, and tail-head+8 <= len(data)
-//	the word at tail is 0, and is the first word the receiver finds to be 0
+//	head <= tail, and tail-head+spare <= len(data)
+//	the word at tail is 0, and is the first header the receiver finds to be 0
 //	bytes from head to tail belong to the receiver, all others to the sender
+//
+// The receiver looks at the word at tail all the time, so its line is what a Send
+// waits for. The line behind a record of one unit is therefore made 0 not before
+// the record is published, when its sender would wait for that line too, but after
+// the record before it.
 const (
+	unitBytes = 64
+	spare     = 2 * unitBytes // at tail and behind the unit there
+
 	lineBytes  = 128 // two 64-byte lines: the prefetcher fetches them in pairs
 	ringHeadAt = lineBytes
 	ringDataAt = 2 * lineBytes
@@ -32,7 +41,7 @@ const (
 	ringBytes = 64 << 10
 	// ringMinBytes holds two of the longest records: with less, a pad and the
 	// record it makes way for would not fit at once, and a Send would wait forever.
-	ringMinBytes = ringDataAt + 2*(wordBytes+transport.MaxMessage) + wordBytes
+	ringMinBytes = ringDataAt + 2*(transport.MaxMessage/unitBytes+1)*unitBytes + spare
 	ringMaxBytes = 1 << 30
 )
 
@@ -61,7 +70,7 @@ func (h header) number() uint32 { return uint32(h>>numberShift) & numberMask }
 func (h header) length() int    { return int(uint32(h)) }
 
 // recordBytes is the room that a message of n bytes takes.
-func recordBytes(n int) int { return wordBytes + (n+wordBytes-1)&^(wordBytes-1) }
+func recordBytes(n int) int { return (wordBytes + n + unitBytes - 1) &^ (unitBytes - 1) }
 
 // check tells whether h can be the header of record number at place at of a ring
 // with size bytes of data. It is all that stands between what another process
@@ -88,7 +97,7 @@ func (h header) corrupt(number uint32, at int) error {
 
 // checkRingSize tells whether a ring can have that many bytes in all.
 func checkRingSize(n int) error {
-	if n < ringMinBytes || n > ringMaxBytes || n%wordBytes != 0 {
+	if n < ringMinBytes || n > ringMaxBytes || n%unitBytes != 0 {
 		return fmt.Errorf("%d bytes cannot be a ring", n)
 	}
 	return nil

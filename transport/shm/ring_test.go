@@ -52,8 +52,8 @@ func TestHeaderCheck(t *testing.T) {
 	}{
 		{"empty message", makeHeader(5, 0), 0, true},
 		{"longest message", makeHeader(5, transport.MaxMessage), 0, true},
-		{"message to the end", makeHeader(5, 24), size - 32, true},
-		{"message past the end", makeHeader(5, 25), size - 32, false},
+		{"message to the end", makeHeader(5, 56), size - 64, true},
+		{"message past the end", makeHeader(5, 57), size - 64, false},
 		{"message too long", makeHeader(5, transport.MaxMessage+1), 0, false},
 		{"length of 32 ones", makeHeader(5, 1<<32-1), 0, false},
 		{"another number", makeHeader(6, 0), 0, false},
@@ -77,7 +77,7 @@ func TestHeaderCheck(t *testing.T) {
 // releases; what was taken must stay intact until its release.
 func TestRingAgainstQueue(t *testing.T) {
 	random := rand.New(rand.NewPCG(transporttest.Seed(t), 2))
-	for _, size := range []int{64, 72, 128, 1000, 4096} {
+	for _, size := range []int{256, 320, 512, 1024, 4096} {
 		p, c := newRing(t, size)
 		var queue, held [][]byte
 		var inPlace [][]byte
@@ -131,7 +131,7 @@ func TestRingFillsAndEmpties(t *testing.T) {
 		for mustOffer(t, p, make([]byte, round%200)) {
 			sent++
 		}
-		if least := (len(p.data.bytes)-wordBytes)/recordBytes(round%200) - 1; sent < least {
+		if least := (len(p.data.bytes)-spare)/recordBytes(round%200) - 1; sent < least {
 			t.Fatalf("round %d: only %d messages fit, at least %d should", round, sent, least)
 		}
 		for range sent {
@@ -149,7 +149,7 @@ func TestRingFillsAndEmpties(t *testing.T) {
 // TestLongestMessageAlwaysFitsAnEmptyRing: at every position, pad included.
 func TestLongestMessageAlwaysFitsAnEmptyRing(t *testing.T) {
 	p, c := newRing(t, ringMinBytes-ringDataAt)
-	for range 3 * len(p.data.bytes) / wordBytes {
+	for range 3 * len(p.data.bytes) / unitBytes {
 		for _, n := range []int{transport.MaxMessage, 0} {
 			if !mustOffer(t, p, make([]byte, n)) {
 				t.Fatalf("%d bytes at %d do not fit an empty ring", n, p.at)
@@ -164,7 +164,7 @@ func TestLongestMessageAlwaysFitsAnEmptyRing(t *testing.T) {
 
 func TestProducerRefusesAHeadThatCannotBe(t *testing.T) {
 	for _, head := range []uint64{1 << 63, 2000, ^uint64(0)} {
-		p, _ := newRing(t, 128)
+		p, _ := newRing(t, 512)
 		for mustOffer(t, p, make([]byte, 16)) {
 			continue
 		}
@@ -176,7 +176,7 @@ func TestProducerRefusesAHeadThatCannotBe(t *testing.T) {
 }
 
 func TestConsumerRefusesARecordInRoomItHolds(t *testing.T) {
-	p, c := newRing(t, 128)
+	p, c := newRing(t, 512)
 	for mustOffer(t, p, make([]byte, 16)) {
 		if _, ok := mustTake(t, c); !ok {
 			t.Fatal("the message is missing")

@@ -40,31 +40,20 @@ func (c *conn) TrySend(msg []byte) (sent bool, err error) {
 	return sent, nil
 }
 
-// Reserve returns room for a message of n bytes in place, if there is some and that
-// needs not wait; Commit sends it. Nobody else can Send meanwhile: the caller only
-// fills it in between.
-func (c *conn) Reserve(n int) (room []byte, ok bool) {
-	if n > transport.MaxMessage {
-		return nil, false
-	}
+// TryGather is TrySend of head, each word little-endian, and body behind it. false: it
+// would wait, or something is wrong; Send tells what.
+func (c *conn) TryGather(head [3]uint64, body []byte) (sent bool) {
 	out := &c.peer.out
 	out.mu.Lock()
-	if !out.ended && !c.closed.Load() && !c.peer.control.closed() && out.ring != nil {
+	if !out.ended && !c.closed.Load() && !c.peer.control.closed() && out.ring != nil && gathered(body) <= transport.MaxMessage {
 		ordered()
-		if ok, _ = out.ring.reserve(n); ok {
-			first := out.ring.at + wordBytes
-			return out.ring.data.bytes[first : first+n : first+n], true
-		}
+		sent = out.ring.gather(&head, body)
 	}
-	out.mu.Unlock() // Send tells what is wrong, or waits
-	return nil, false
-}
-
-// Commit sends the message of n bytes that Reserve returned room for.
-func (c *conn) Commit(n int) {
-	c.peer.out.ring.commit(n)
-	c.peer.out.mu.Unlock()
-	c.peer.endpoint.cfg.Ring(c.peer.rank)
+	out.mu.Unlock()
+	if sent {
+		c.peer.endpoint.cfg.Ring(c.peer.rank)
+	}
+	return sent
 }
 
 // send needs no gate while it holds out.mu: Close ends the outbox under it. While

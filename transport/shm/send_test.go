@@ -1,6 +1,8 @@
 package shm
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -26,7 +28,7 @@ func TestTrySendNeverWaits(t *testing.T) {
 			break
 		}
 	}
-	if sent < ringBytes/64 {
+	if sent < (ringBytes-ringDataAt-spare)/unitBytes {
 		t.Errorf("only %d messages went into the ring", sent)
 	}
 	done := make([]transport.Completion, 1)
@@ -53,23 +55,22 @@ func TestTrySendNeverWaits(t *testing.T) {
 	}
 }
 
-// TestReserveAndWatch sends in place and takes messages one at a time, between
+// TestGatherAndWatch sends in two parts and takes messages one at a time, between
 // those of Send and Poll.
-func TestReserveAndWatch(t *testing.T) {
+func TestGatherAndWatch(t *testing.T) {
 	w := transporttest.NewWorld(t, Provider{}, 2)
 	c, err := w.Endpoints[0].Dial(t.Context(), 1, w.Endpoints[1].Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	place := c.(interface {
-		Reserve(n int) ([]byte, bool)
-		Commit(n int)
-	})
+	gather := c.(interface{ TryGather([3]uint64, []byte) bool }).TryGather
+	const heads = 3 * wordBytes
 	watcher := w.Endpoints[1].(interface{ Watch(int) (int, []byte) })
-	if _, ok := place.Reserve(8); ok {
+	if gather([3]uint64{}, nil) {
 		t.Error("room in a ring that nobody has made")
 	}
-	if _, ok := place.Reserve(transport.MaxMessage + 1); ok {
+	longest := make([]byte, transport.MaxMessage-heads)
+	if gather([3]uint64{}, append(longest, 1)) {
 		t.Error("room for more than the longest message")
 	}
 	done := make([]transport.Completion, 1)
@@ -79,10 +80,7 @@ func TestReserveAndWatch(t *testing.T) {
 			if err := c.Send([]byte{sent}); err != nil {
 				t.Fatal(err)
 			}
-		} else if room, ok := place.Reserve(1); ok {
-			room[0] = sent
-			place.Commit(1)
-		} else {
+		} else if body := gathering(sent); !gather([3]uint64{uint64(sent), 7, 1 << 63}, body) {
 			t.Fatalf("no room for message %d", sent)
 		}
 		for sent%7 == 6 && next <= sent {
@@ -97,40 +95,48 @@ func TestReserveAndWatch(t *testing.T) {
 				}
 				msg = done[0].Message
 			}
-			if len(msg) != 1 || msg[0] != next {
-				t.Fatalf("message %d came, want %d", msg, next)
+			want := []byte{next}
+			if next%3 != 0 {
+				want = binary.LittleEndian.AppendUint64(nil, uint64(next))
+				want = binary.LittleEndian.AppendUint64(want, 7)
+				want = binary.LittleEndian.AppendUint64(want, 1<<63)
+				want = append(want, gathering(next)...)
+			}
+			if !bytes.Equal(msg, want) {
+				t.Fatalf("message %d came, want %d", msg, want)
 			}
 			next++
 		}
 	}
 	for taken := 0; ; taken++ { // a ring's room is given back by Watch as well
-		room, ok := place.Reserve(transport.MaxMessage)
-		if !ok {
+		if !gather([3]uint64{}, longest) {
 			if taken < 10 {
 				t.Errorf("only %d messages went into the ring", taken)
 			}
 			break
 		}
-		room[0] = 1
-		place.Commit(transport.MaxMessage)
 	}
 	for {
 		if _, msg := watcher.Watch(10); msg == nil {
 			break
 		}
 	}
-	if _, ok := place.Reserve(transport.MaxMessage); !ok {
+	if !gather([3]uint64{}, longest) {
 		t.Error("the room was not given back")
-	} else {
-		place.Commit(0)
 	}
 	if err := w.Endpoints[1].Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, msg := watcher.Watch(10); msg != nil {
-		t.Error("a closed endpoint has messages")
-	}
-	if _, ok := place.Reserve(8); ok {
+	if gather([3]uint64{}, nil) {
 		t.Error("room at a closed peer")
 	}
+}
+
+// gathering is the body of a message: of every length from nothing to a few units.
+func gathering(number byte) []byte {
+	body := make([]byte, number)
+	for i := range body {
+		body[i] = number ^ byte(i)
+	}
+	return body
 }

@@ -97,20 +97,18 @@ type frame struct {
 	bytes [router.PrefixSize + router.MaxMessage]byte
 }
 
-// An express is a connection that lets a message be written in place.
+// An express is a connection that sends words and what follows them as one message,
+// if that needs not wait and nothing is wrong.
 type express interface {
-	Reserve(n int) (room []byte, ok bool)
-	Commit(n int)
+	TryGather(head [3]uint64, body []byte) (sent bool)
 }
 
 // eager sends a short message.
 func (b *Box) eager(ctx context.Context, member, tag int, data []byte) error {
 	if x := b.express[member].Load(); x != nil {
-		if room, ok := (*x).Reserve(headBytes + len(data)); ok {
-			router.PutPrefix(room, Port)
-			rendezvous.PutEager(room[router.PrefixSize:], b.context, int32(tag))
-			copy(room[headBytes:], data)
-			(*x).Commit(headBytes + len(data))
+		head := [3]uint64{router.Prefix(Port)}
+		head[1], head[2] = rendezvous.EagerHead(b.context, int32(tag))
+		if (*x).TryGather(head, data) {
 			return nil
 		}
 	}

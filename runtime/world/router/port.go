@@ -111,10 +111,11 @@ func (p *ports) find(number uint32) *Port {
 	return (*p.open.Load())[number]
 }
 
-// PutPrefix writes what stands before a message to a port.
-func PutPrefix(buf []byte, number uint32) {
-	binary.LittleEndian.PutUint64(buf, uint64(number))
-}
+// Prefix is the little-endian word that stands before a message to a port.
+func Prefix(number uint32) uint64 { return uint64(number) }
+
+// PutPrefix writes it.
+func PutPrefix(buf []byte, number uint32) { binary.LittleEndian.PutUint64(buf, Prefix(number)) }
 
 // close closes all of them.
 func (p *ports) close() {

@@ -108,7 +108,8 @@ func (r *Router) poll(want uint32) (progress bool) {
 }
 
 // A watcher is an endpoint that can look for a message many times in one call. nil:
-// none has come, or there is something for Poll.
+// none has come, or there is something for Poll. It is not called any more when the
+// endpoint is closed.
 type watcher interface {
 	Watch(looks int) (rank int, msg []byte)
 }
@@ -300,8 +301,13 @@ var (
 )
 
 // Stop ends every call under way and refuses new ones. It is called before the
-// endpoints are closed.
-func (r *Router) Stop() { r.cancel() }
+// endpoints are closed, and not by a handler.
+func (r *Router) Stop() {
+	r.cancel()
+	r.turn.Lock()
+	r.sole = nil
+	r.turn.Unlock()
+}
 
 func (r *Router) stopped() bool { return r.ctx.Err() != nil }
 
