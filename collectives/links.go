@@ -28,7 +28,7 @@ type links struct {
 // A ring holds a few pieces, so that writer and reader both have something to do.
 // Those of many ranks are smaller: a rank has ringsBytes of them.
 const (
-	ringBytes  = 1 << 20
+	ringBytes  = 2 << 20
 	ringsBytes = 32 << 20
 	leastRing  = 64 << 10
 )
@@ -115,34 +115,52 @@ func (e *engine) introduce(ctx context.Context, l *links) error {
 // join makes both ends of this rank to a member of another host.
 func (e *engine) join(ctx context.Context, l *links, m int, theirs introduction) error {
 	size := len(l.rings) / e.size
-	conn, err := e.inside.Conn(ctx, m)
-	if err != nil {
+	if _, err := e.inside.Conn(ctx, m); err != nil {
 		return err
 	}
 	ring, err := theirs.rings.Slice(int64(e.me*size), int64(size))
 	if err != nil {
 		return fmt.Errorf("rank %d: its rings: %w", m, err)
 	}
-	tell := func(what byte, n uint64) error {
-		var msg [tellingSize]byte
-		telling{what, n}.encode(msg[:])
-		return e.inside.Send(context.Background(), m, theirs.port, msg[:])
-	}
-	l.writers[m] = link.NewWriter(size,
-		func(offset int, b []byte) error {
-			at, err := ring.Slice(int64(offset), int64(len(b)))
-			if err != nil {
-				return err
-			}
-			return conn.Put(at, b, 0)
-		},
-		func(written uint64) error { return tell(tellWritten, written) })
-	l.readers[m] = link.NewReader(l.rings[m*size:][:size:size],
-		func(taken uint64) error {
-			_ = tell(tellTaken, taken) // a writer that has left, or died, needs no room
-			return nil
-		})
+	x := &ends{inside: e.inside, member: m, ring: ring, port: theirs.port}
+	x.writer = link.NewWriter(size, x.put, func(uint64) error { return x.tell() })
+	x.reader = link.NewReader(l.rings[m*size:][:size:size], func(uint64) error {
+		_ = x.tell() // a writer that has left, or died, needs no room
+		return nil
+	})
+	l.writers[m], l.readers[m] = x.writer, x.reader
 	return nil
+}
+
+// ends are both ends of this rank to a member: what one says, it says of the other,
+// too.
+type ends struct {
+	inside *world.Inside
+	member int
+	ring   transport.Remote // there
+	port   uint32           // there
+	writer *link.Writer
+	reader *link.Reader
+	told   [world.PrefixSize + tellingSize]byte
+}
+
+// put stores bytes in the member's ring and tells it.
+func (x *ends) put(offset int, b []byte, _ uint64) error {
+	at, err := x.ring.Slice(int64(offset), int64(len(b)))
+	if err != nil {
+		return err
+	}
+	return x.inside.PutSend(context.Background(), x.member, at, b, x.port, x.telling())
+}
+
+func (x *ends) tell() error {
+	return x.inside.Send(context.Background(), x.member, x.port, x.telling()[world.PrefixSize:])
+}
+
+// telling is what there is to tell, behind room for a prefix.
+func (x *ends) telling() []byte {
+	telling{x.writer.At(), x.reader.At()}.encode(x.told[world.PrefixSize:])
+	return x.told[:]
 }
 
 // hear is told by the other ends how far they are. What waits looks again after
@@ -153,11 +171,8 @@ func (l *links) hear(from int, msg []byte) {
 	if err != nil || !ok || l.readers[m] == nil {
 		return
 	}
-	if t.what == tellWritten {
-		l.readers[m].Written(t.n)
-	} else {
-		l.writers[m].Taken(t.n)
-	}
+	l.readers[m].Written(t.written)
+	l.writers[m].Taken(t.taken)
 }
 
 // Close gives the links up. Every member has stopped using them.
@@ -201,26 +216,20 @@ func decodeIntroduction(src []byte, rings int) (introduction, error) {
 	return i, nil
 }
 
-// A telling is what the ends of a link say to each other.
-type telling struct {
-	what byte
-	n    uint64
-}
+// A telling is what the ends of a link say to each other: how much they have written
+// and taken so far.
+type telling struct{ written, taken uint64 }
 
-const (
-	tellWritten = 1
-	tellTaken   = 2
-	tellingSize = 9
-)
+const tellingSize = 16
 
 func (t telling) encode(dst []byte) {
-	dst[0] = t.what
-	binary.LittleEndian.PutUint64(dst[1:], t.n)
+	binary.LittleEndian.PutUint64(dst, t.written)
+	binary.LittleEndian.PutUint64(dst[8:], t.taken)
 }
 
 func decodeTelling(src []byte) (telling, error) {
-	if len(src) != tellingSize || src[0] != tellWritten && src[0] != tellTaken {
+	if len(src) != tellingSize {
 		return telling{}, fmt.Errorf("a message of %d bytes that is none of a link", len(src))
 	}
-	return telling{src[0], binary.LittleEndian.Uint64(src[1:])}, nil
+	return telling{binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])}, nil
 }

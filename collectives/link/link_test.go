@@ -23,12 +23,13 @@ var errRefused = errors.New("the connection is gone")
 func newCarrier(size int) *carrier {
 	c := &carrier{ring: make([]byte, size)}
 	c.w = NewWriter(size,
-		func(offset int, b []byte) error {
+		func(offset int, b []byte, written uint64) error {
 			if c.refuses {
 				return errRefused
 			}
 			own := bytes.Clone(b)
 			c.underWay = append(c.underWay, func() { copy(c.ring[offset:offset+len(own)], own) })
+			c.underWay = append(c.underWay, func() { c.r.Written(written) })
 			return nil
 		},
 		func(written uint64) error {
@@ -123,12 +124,12 @@ func TestWriterStopsAtAFullRing(t *testing.T) {
 		t.Errorf("%d bytes are free in a full ring", n)
 	}
 	c.deliver(10)
-	if err := c.r.Take(Align); err != nil {
+	if err := c.r.Take(2 * Align); err != nil {
 		t.Fatal(err)
 	}
 	c.answer(1)
-	if n := c.w.Free(1 << 20); n != Align {
-		t.Errorf("%d bytes are free, want %d", n, Align)
+	if n := c.w.Free(1 << 20); n != 2*Align {
+		t.Errorf("%d bytes are free, want %d", n, 2*Align)
 	}
 }
 

@@ -28,7 +28,13 @@ func (r *Reader) Peek() []byte {
 
 // tellAfter is the part of the ring after which the writer is told that it is free:
 // seldom enough to cost little, often enough that the writer need not stop.
-const tellAfter = 4
+const tellAfter = 2
+
+// At is how much was taken. The caller tells the writer.
+func (r *Reader) At() uint64 {
+	r.told = r.at
+	return r.at
+}
 
 // Take gives the first n bytes of the last Peek back to the writer. They must not
 // be touched afterwards.
@@ -37,8 +43,7 @@ func (r *Reader) Take(n int) error {
 	if r.at-r.told < uint64(len(r.ring)/tellAfter) {
 		return nil
 	}
-	r.told = r.at
-	return r.tell(r.at)
+	return r.tell(r.At())
 }
 
 // Pad takes the bytes up to a multiple of Align. It does nothing and returns false

@@ -13,15 +13,15 @@ type Writer struct {
 	size  int
 	at    uint64        // bytes written
 	taken atomic.Uint64 // by the reader, as far as it has told
-	put   func(offset int, b []byte) error
+	put   func(offset int, b []byte, written uint64) error
 	tell  func(written uint64) error
 }
 
 // NewWriter returns the writing end for a ring of size bytes, a multiple of Align and
 // at least twice that: padding must fit beside what the reader has not told of.
-// put stores bytes at an offset of the ring and is done with b when it returns; tell
-// tells the reader how much was written.
-func NewWriter(size int, put func(offset int, b []byte) error, tell func(written uint64) error) *Writer {
+// put stores bytes at an offset of the ring and is done with b when it returns; it
+// tells the reader, and so does tell alone, how much was written.
+func NewWriter(size int, put func(offset int, b []byte, written uint64) error, tell func(written uint64) error) *Writer {
 	return &Writer{size: size, put: put, tell: tell}
 }
 
@@ -34,10 +34,9 @@ func (w *Writer) Free(want int) int {
 
 // Write writes b, which is no longer than Free allows.
 func (w *Writer) Write(b []byte) error {
-	if err := w.put(int(w.at%uint64(w.size)), b); err != nil {
-		return err
-	}
-	return w.move(len(b))
+	offset := int(w.at % uint64(w.size))
+	w.at += uint64(len(b))
+	return w.put(offset, b, w.at)
 }
 
 // Pad moves the position up to a multiple of Align, without data; the reader does
@@ -50,13 +49,12 @@ func (w *Writer) Pad() (moved bool, err error) {
 	if w.Free(n) < n {
 		return false, nil
 	}
-	return true, w.move(n)
+	w.at += uint64(n)
+	return true, w.tell(w.at)
 }
 
-func (w *Writer) move(n int) error {
-	w.at += uint64(n)
-	return w.tell(w.at)
-}
+// At is how much was written.
+func (w *Writer) At() uint64 { return w.at }
 
 // Taken is told that the reader has taken n bytes in all.
 func (w *Writer) Taken(n uint64) { w.taken.Store(n) }

@@ -66,6 +66,15 @@ func (in *Inside) Send(ctx context.Context, member int, port uint32, msg []byte)
 	return in.comm.process.router.Send(ctx, in.comm.group.Rank(member), port, msg)
 }
 
+// PutSend puts src to memory of a member and sends, behind it, a message that begins
+// PrefixSize bytes behind the beginning of buf. Both may be reused when it returns.
+func (in *Inside) PutSend(ctx context.Context, member int, dst transport.Remote, src []byte, port uint32, buf []byte) error {
+	return in.comm.process.router.PutSend(ctx, in.comm.group.Rank(member), dst, src, port, buf)
+}
+
+// PrefixSize is how much room PutSend wants before a message.
+const PrefixSize = router.PrefixSize
+
 // Post is Send for handlers: it never blocks. What is posted must be an answer to
 // something bounded. Posts to one member stay in order.
 func (in *Inside) Post(member int, port uint32, msg []byte) error {

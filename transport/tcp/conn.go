@@ -94,11 +94,25 @@ func (c *conn) Put(dst transport.Remote, src []byte, op transport.OpID) error {
 		case len(src) <= c.peer.e.inlineBytes:
 			err = c.putShort(dst, src, op)
 		default:
-			err = c.putLong(dst, src, op)
+			err = c.putLong(dst, src, op, nil)
 		}
 	}
 	if err != nil {
 		return c.refuse("Put", dst, len(src), err)
+	}
+	return nil
+}
+
+// PutSend is a Put without OpID and then a Send, which mostly leave together.
+func (c *conn) PutSend(dst transport.Remote, src, msg []byte) error {
+	if c.peer.self || len(src) <= c.peer.e.inlineBytes || int64(len(src)) > dst.Len || len(msg) == 0 || len(msg) > transport.MaxMessage {
+		if err := c.Put(dst, src, 0); err != nil {
+			return err
+		}
+		return c.Send(msg)
+	}
+	if err := c.putLong(dst, src, 0, msg); err != nil {
+		return c.refuse("PutSend", dst, len(src), err)
 	}
 	return nil
 }
@@ -268,18 +282,26 @@ func (c *conn) sendNow(msg []byte) (sent bool, err error) {
 
 // offer sends msg if the peer has room for it. Called with the sender's lock.
 func (c *conn) offer(msg []byte) (sent bool) {
-	p, s := c.peer, &c.peer.tx
-	cost := wire.MessageCost(len(msg))
+	p := c.peer
+	if p.makeRoom(len(msg)) == nil || !p.message(msg) {
+		return false
+	}
+	p.pump()
+	return true
+}
+
+// message makes msg a frame, if there is room for it, here and at the peer.
+func (p *peer) message(msg []byte) bool {
+	s, cost := &p.tx, wire.MessageCost(len(msg))
 	if !s.credit(cost) {
 		return false
 	}
-	b := p.makeRoom(len(msg))
+	b := s.room(p, len(msg))
 	if b == nil {
 		return false
 	}
 	s.spent += uint32(cost)
 	copy(s.frame(p, b, &wire.Header{Kind: wire.Message, Length: uint32(len(msg))}, len(msg)), msg)
-	p.pump()
 	return true
 }
 
@@ -306,6 +328,7 @@ func (c *conn) flush(op transport.OpID) bool {
 		s.gets.push(int32(token))
 	} else {
 		s.promise(s.lastPut, int32(token), 0)
+		s.mustAsk = s.mustAsk || wire.Before(s.asked, s.lastPut) && !s.out.unasked && !s.next.unasked
 		s.settle(p, s.acked)
 	}
 	p.pump()

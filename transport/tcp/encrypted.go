@@ -129,7 +129,7 @@ func (p *peer) writeOnce(x *encrypted) bool {
 		return false
 	}
 	p.fill()
-	s.ask()
+	s.ask(&s.out)
 	out, big := s.out.rest(), s.big
 	if len(out)+len(big) == 0 {
 		p.releaseBuffers()

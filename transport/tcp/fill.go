@@ -11,8 +11,9 @@ type largePut struct {
 	src   []byte // what has not been given to the socket
 	dst   transport.Remote
 	token uint32
-	slot  int32 // -1: none
-	lent  bool  // its pages are in the socket's queue until it has been acknowledged
+	slot  int32  // -1: none
+	lent  bool   // its pages are in the socket's queue until it has been acknowledged
+	then  []byte // a message that is to follow, nil if there is none or it does
 	done  bool
 }
 
@@ -72,13 +73,14 @@ func (p *peer) putPiece() bool {
 	}
 	l := s.larges.pop()
 	h := wire.Header{Kind: wire.Put, Length: uint32(n), Token: l.token, Key: l.dst.Key, Offset: l.dst.Offset}
-	if n == len(l.src) {
+	if n == len(l.src) && (l.slot >= 0 || l.then == nil) {
 		h.Flags = wire.WantAck
 	}
 	copy(s.frame(p, b, &h, inline), l.src)
 	if inline == 0 {
-		s.big, s.bigOf = l.src[:n], l
-		p.lend()
+		if s.big, s.bigOf = l.src[:n], l; l.lent {
+			p.lend()
+		}
 	}
 	l.src = l.src[n:]
 	l.dst.Offset += int64(n)
@@ -88,6 +90,9 @@ func (p *peer) putPiece() bool {
 	}
 	if l.slot >= 0 {
 		s.promise(s.seq, l.slot, 0)
+	}
+	if l.then != nil && p.message(l.then) {
+		l.then = nil
 	}
 	if inline > 0 {
 		l.done = true

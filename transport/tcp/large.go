@@ -6,12 +6,16 @@ import (
 	"github.com/golaunch/golaunch/transport"
 )
 
-// putLong lets src leave from where it is and waits until it has.
-func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID) error {
+// putLong lets src leave from where it is, with a message behind it unless that is
+// nil, and waits until they have.
+func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, then []byte) error {
 	p := c.peer
 	var l *largePut
 	err := c.do(func() bool {
 		token, at, lent := c.token(), int32(-1), p.lends(len(src))
+		if then != nil {
+			lent = p.lends(len(src) / lentMessages)
+		}
 		if op != 0 || lent {
 			i, ok := c.begin(slot{kind: putSlot, op: op})
 			if !ok {
@@ -22,7 +26,7 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID) erro
 			}
 		}
 		l = p.tx.newLarge()
-		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent}
+		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent, then: then}
 		if lent {
 			p.tx.slots[at].large = l
 		}
@@ -48,8 +52,12 @@ func (c *conn) awaitLarge(l *largePut) error {
 			if l.token&connToken == 0 {
 				err = nil
 			}
+			then := l.then
 			p.tx.freeLarge(l)
 			p.tx.mu.Unlock()
+			if err == nil && then != nil { // there was no room for it
+				err = c.send(then)
+			}
 			return err
 		}
 		gen, places := p.gen.Load(), p.e.arrivals.places.Load()

@@ -20,6 +20,11 @@ const (
 	// lentBytes is the shortest payload that is lent: a page costs a sixth of its copy,
 	// and waiting for the Ack a round trip.
 	lentBytes = 512 << 10
+	// lentMessages is how much longer one must be that a message follows. What is sent has
+	// often just been written, so its first reader fetches it from another processor's
+	// cache in any case: 1 MiB that goes to and fro takes 151 us copied and 166 lent, 16
+	// MiB 2.4 ms and 2.25.
+	lentMessages = 8
 	// pipeBytes is what a pipe is to hold. The system grants an unprivileged user's
 	// processes some 64 pipes of that size.
 	pipeBytes = 1 << 20
@@ -148,7 +153,7 @@ func (p *peer) unlend() {
 	}
 }
 
-// writeLent writes out, and big through the pipe, or copied if the kernel refuses.
+// writeLent writes out, big through the pipe, or copied if the kernel refuses, and next.
 func (p *peer) writeLent(out []byte) (n int, errno unix.Errno) {
 	s := &p.tx
 	if len(out) > 0 {
@@ -163,8 +168,13 @@ func (p *peer) writeLent(out []byte) (n int, errno unix.Errno) {
 			k, errno = send(p.fd, s.big)
 		}
 	}
-	if n+k > 0 {
-		return n + k, 0
+	if n += k; k == len(s.big) && len(s.next.b) > 0 {
+		if k, _ = send(p.fd, s.next.b); k > 0 {
+			n += k
+		}
+	}
+	if n > 0 {
+		return n, 0
 	}
 	return 0, errno
 }

@@ -126,5 +126,6 @@ type receiver struct {
 	poke           bool   // the sender has something to do
 	operand        [wire.WordBytes]byte
 	refusal        uint8 // why the frame under way is refused
+	flood          bool  // the last read brought many short frames
 	streaming      bool  // the last frame was long, so the next may be
 }

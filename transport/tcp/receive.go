@@ -15,8 +15,11 @@ const (
 	scratchBytes = 64 << 10
 	// directBytes is from how much of a payload it is read straight to its place.
 	directBytes = 4 << 10
-	// While payloads are long, no more than this is read with the next header, so that
-	// little of the next payload has to be copied.
+	// leastBytes is what a read takes unless the last one found that much or more of
+	// short frames: little of a long payload is copied then, and a Message of any length
+	// takes one read.
+	leastBytes = 5 << 10
+	// While payloads are long, no more than this is read with the next header.
 	streamBytes = 1 << 10
 	// readsAtOnce bounds how long one connection is read while others wait.
 	readsAtOnce = 8
@@ -66,8 +69,11 @@ func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
 	if len(direct) < directBytes {
 		direct = nil
 	}
-	if p.rx.streaming {
+	switch {
+	case p.rx.streaming:
 		scratch = scratch[:streamBytes]
+	case !p.rx.flood:
+		scratch = scratch[:leastBytes]
 	}
 	n, errno := p.receive(direct, scratch)
 	switch {
@@ -82,6 +88,7 @@ func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
 	p.rx.bytes.Add(uint64(n))
 	drained = n < len(direct)+len(scratch)
 	k := min(n, len(direct))
+	p.rx.flood = n-k >= leastBytes && !p.rx.streaming
 	if k > 0 {
 		if err := p.rx.reader.Filled(k, p); err != nil {
 			return n, false, err

@@ -125,11 +125,11 @@ func (s *sender) served(p *peer) uint32 {
 // asked again.
 func (s *sender) awaiting() bool { return wire.Before(s.acked, s.asked) }
 
-// ask has the Puts in out asked about.
-func (s *sender) ask() {
-	if s.out.unasked {
-		wire.AskForAck(s.out.b[s.out.putAt:])
-		s.asked, s.out.unasked = s.out.putSeq, false
+// ask has the Puts in a buffer asked about.
+func (s *sender) ask(b *buffer) {
+	if b.unasked {
+		wire.AskForAck(b.b[b.putAt:])
+		s.asked, b.unasked = b.putSeq, false
 	}
 }
 
@@ -146,8 +146,9 @@ func (p *peer) pump() {
 	}
 	for {
 		p.fill()
-		s.ask()
-		size := len(s.out.rest()) + len(s.big)
+		s.ask(&s.out)
+		s.ask(&s.next)
+		size := s.waiting()
 		if size == 0 {
 			break
 		}
@@ -180,11 +181,14 @@ func (p *peer) write() (int, unix.Errno) {
 		return send(fd, out)
 	case s.pipe != nil:
 		return p.writeLent(out)
-	case len(out) == 0:
+	case len(out) == 0 && len(s.next.b) == 0:
 		return send(fd, s.big)
 	}
-	return send2(fd, out, s.big)
+	return send3(fd, out, s.big, s.next.b)
 }
+
+// waiting is how many bytes are to be written.
+func (s *sender) waiting() int { return len(s.out.rest()) + len(s.big) + len(s.next.b) }
 
 // advance takes away what was written.
 func (p *peer) advance(n int) {
@@ -192,11 +196,13 @@ func (p *peer) advance(n int) {
 	k := min(n, len(s.out.rest()))
 	s.out.written += k
 	if s.big != nil {
-		s.big = s.big[n-k:]
-		if len(s.big) > 0 {
+		n -= k
+		k = min(n, len(s.big))
+		if s.big = s.big[k:]; len(s.big) > 0 {
 			return
 		}
 		p.bigIsOut()
+		s.out.written = n - k
 	}
 	if len(s.out.rest()) == 0 {
 		s.out.reset()
@@ -232,10 +238,10 @@ func (p *peer) unblock() {
 	s := &p.tx
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := len(s.out.rest()) + len(s.big) + len(s.next.b)
+	left := s.waiting()
 	s.blocked.Store(false)
 	p.pump()
-	if !s.blocked.Load() || len(s.out.rest())+len(s.big)+len(s.next.b) != left {
+	if !s.blocked.Load() || s.waiting() != left {
 		p.changed()
 	}
 }

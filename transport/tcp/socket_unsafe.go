@@ -44,11 +44,11 @@ func send(fd int, b []byte) (int, unix.Errno) {
 	return call(unix.SYS_SENDTO, fd, unsafe.Pointer(&b[0]), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
-// send2 writes a and then b.
-func send2(fd int, a, b []byte) (int, unix.Errno) {
-	iov := [2]unix.Iovec{vector(a), vector(b)}
+// send3 writes a, b and c.
+func send3(fd int, a, b, c []byte) (int, unix.Errno) {
+	iov := [3]unix.Iovec{vector(a), vector(b), vector(c)}
 	msg := unix.Msghdr{Iov: &iov[0]}
-	msg.SetIovlen(2)
+	msg.SetIovlen(3)
 	return call(unix.SYS_SENDMSG, fd, unsafe.Pointer(&msg), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/golaunch/golaunch/runtime/rendezvous"
+	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -39,20 +40,20 @@ func (m *Messages) put(ctx context.Context, r *Request, p *rendezvous.ClearPacke
 		m.answer(r.world, rendezvous.DonePacket{ID: p.Receiver, Outcome: rendezvous.Withdrawn}.Append(nil))
 		return r.givenUp
 	}
-	c, err := m.cfg.Router.Conn(ctx, r.world)
-	if err != nil {
-		return err
+	part, done := r.data[p.From:p.From+p.Place.Len], rendezvous.DonePacket{ID: p.Receiver, Outcome: rendezvous.Complete}
+	if len(part) == 0 {
+		return m.tell(ctx, r.world, done.Append)
 	}
-	if part := r.data[p.From : p.From+p.Place.Len]; len(part) > 0 {
-		if err := c.Put(transport.Remote(p.Place), part, 0); err != nil {
-			m.answer(r.world, rendezvous.DonePacket{ID: p.Receiver, Outcome: rendezvous.Broken}.Append(nil))
-			if errors.Is(err, transport.ErrKey) { // the receiver has closed the region
-				err = errAbandoned
-			}
-			return err
+	f := m.frames.take()
+	defer m.frames.give(f)
+	err := m.cfg.Router.PutSend(ctx, r.world, transport.Remote(p.Place), part, Port, done.Append(f.bytes[:router.PrefixSize]))
+	if err != nil {
+		m.answer(r.world, rendezvous.DonePacket{ID: p.Receiver, Outcome: rendezvous.Broken}.Append(nil))
+		if errors.Is(err, transport.ErrKey) { // the receiver has closed the region
+			err = errAbandoned
 		}
 	}
-	return m.tell(ctx, r.world, rendezvous.DonePacket{ID: p.Receiver, Outcome: rendezvous.Complete}.Append)
+	return err
 }
 
 // A pullJob is a receive whose message is Put here, in one part or many.
