@@ -16,6 +16,13 @@ import (
 const probesEnd = 15 * time.Second
 
 func TestMain(m *testing.M) {
+	if options := os.Getenv(idleMember); options != "" {
+		if err := runIdle(options); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if code == 0 {
 		err := goleak.Find()

@@ -31,10 +31,13 @@ func (p Profile) settings() (*memberlist.Config, error) {
 	case Local:
 		c = memberlist.DefaultLocalConfig()
 		c.ProbeInterval = 500 * time.Millisecond
-		c.RetransmitMult = 4 // with 2, news miss somebody now and then, until the next exchange
 	default:
 		return nil, fmt.Errorf("gossip profile %q: it is one of lan, wan, local", p)
 	}
+	// Each member sends on what it hears RetransmitMult*ceil(log10(n+1)) times, k, and one
+	// in e^k of (news, member) is missed until the next exchange. With memberlist's 4
+	// that is one or two when 50 members meet.
+	c.RetransmitMult = 6
 	c.EnableCompression = false // it costs more time than it saves bytes: most packets are pings
 	c.HandoffQueueDepth = 4096
 	c.DeadNodeReclaimTime = 1 // ns, at once: a host that is back may have another address
