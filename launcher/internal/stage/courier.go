@@ -25,7 +25,7 @@ type courier struct {
 	// report is told of what the host reports, one at a time.
 	report func(report)
 
-	sent atomic.Int64 // bytes of blobs
+	sent atomic.Int64 // bytes of blobs, also those that are being written
 }
 
 // run returns when the host has reported all there is, with nil, or when something
@@ -58,7 +58,7 @@ func (c *courier) serve(s *stream) error {
 	if err := s.sendJSON(kindOrder, &c.order); err != nil {
 		return err
 	}
-	wants := make(chan want, 1)
+	wants := make(chan want, 2*len(c.order.Blobs)) // each once, and once more if it was wrong
 	var others sync.WaitGroup
 	others.Go(s.beat)
 	others.Go(func() {
@@ -100,7 +100,7 @@ func (c *courier) hear(k kind, b []byte, wants chan<- want) error {
 		case wants <- w:
 			return nil
 		default:
-			return fmt.Errorf("it wants blob %d before it has another", w.blob)
+			return fmt.Errorf("it wants blob %d, and too much altogether", w.blob)
 		}
 	case kindReport:
 		r, err := parseReport(b)
@@ -149,11 +149,11 @@ func (c *courier) deliverOne(s *stream, w want, frame []byte) error {
 		if got, err := content.ReadAt(frame[dataStart:dataStart+n], at); got < n {
 			return fmt.Errorf("reading byte %d: %w", at+int64(got), err)
 		}
+		c.sent.Add(int64(n)) // before the host can report that it has all
 		if err := s.write(frame[:dataStart+n]); err != nil {
 			return err
 		}
 		at += int64(n)
-		c.sent.Add(int64(n))
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func (d *delivery) take(length int) error {
 	}
 	at := int64(binary.BigEndian.Uint64(b))
 	return d.stream.pieces(length-offsetSize, func(b []byte) {
-		f.append(at, b)
+		f.append(d, at, b)
 		at += int64(len(b))
 	})
 }
@@ -144,6 +144,10 @@ func (d *delivery) receive() error {
 	return nil
 }
 
+// receiveOne gets a blob. Wrong content that another sender has begun is no reason to
+// give up: that happens when who was lost on the way had also changed what it
+// passed on. Those below are not given the second try's content: they have had some
+// of the first's, which makes them the sender's business.
 func (d *delivery) receiveOne(i int) error {
 	f, err := d.node.flight(d.order.Blobs[i])
 	if err != nil {
@@ -151,6 +155,21 @@ func (d *delivery) receiveOne(i int) error {
 	}
 	d.blobs[i].flight = f
 	close(d.blobs[i].known)
+	err = d.follow(i, f)
+	var mismatch *cache.Mismatch
+	if !errors.As(err, &mismatch) || f.isFrom(d) {
+		return err
+	}
+	again, err := d.node.flight(d.order.Blobs[i])
+	if err != nil {
+		return err
+	}
+	defer again.leave()
+	return d.follow(i, again)
+}
+
+// follow stays with a flight to its end, as its feeder if it can be.
+func (d *delivery) follow(i int, f *flight) error {
 	defer f.unclaim(d)
 	offset, feeds, err := f.claim(d.stream.ctx, d)
 	if err != nil || !feeds {

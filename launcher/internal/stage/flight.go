@@ -31,6 +31,7 @@ type flight struct {
 	length int64
 	feeder *delivery // nil: nobody sends
 	last   time.Time // when the feeder began, or something came
+	source *delivery // of what has come so far; nil: several
 	joined int       // deliveries that use it
 	err    error     // it has failed, or is about to
 	whole  bool      // it is published
@@ -167,12 +168,18 @@ func (f *flight) unclaim(d *delivery) {
 // append takes a piece that belongs at an offset, from whom it comes: also from a
 // feeder whose place was taken. What is there already is dropped, and so is what
 // leaves a gap, which nobody sends who was told where to begin.
-func (f *flight) append(offset int64, b []byte) {
+func (f *flight) append(d *delivery, offset int64, b []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known := f.length - offset
 	if f.err != nil || f.whole || known < 0 || known >= int64(len(b)) {
 		return
+	}
+	if f.source != d {
+		f.source = nil
+	}
+	if f.length == 0 {
+		f.source = d
 	}
 	n, err := f.part.Write(b[known:])
 	f.length += int64(n)
@@ -191,6 +198,20 @@ func (f *flight) end(ctx context.Context) error {
 		return err
 	}
 	return f.err
+}
+
+// isFrom reports whether all that has come was sent in one delivery.
+func (f *flight) isFrom(d *delivery) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.source == d
+}
+
+// failing reports whether there is nothing to be had from a flight.
+func (f *flight) failing() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err != nil
 }
 
 // await waits until there is more than have bytes, and returns how many.

@@ -15,8 +15,9 @@ import (
 //	       <────────────────────  end      nothing more will be reported
 //	beat   <───────────────────>  beat     now and then
 //
-// Wants come one at a time: the next when the blob of the last is whole. A receiver
-// that has a blob, or gets it from somebody else, does not want it.
+// The next want comes when the blob of the last is whole, for which the sender need
+// not be the reason. A receiver that has a blob, or gets it from somebody else, does
+// not want it.
 type kind uint8
 
 const (

@@ -24,11 +24,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const deadline = 20 * time.Second
+const deadline = 60 * time.Second
 
 // A peer is a host of a test: a node that listens on loopback.
 type peer struct {
-	t     *testing.T
+	t     testing.TB
 	host  Host
 	cache *cache.Cache
 	node  *Node
@@ -63,7 +63,7 @@ type setting struct {
 // patient options wait for nothing that a test does not bring about.
 var patient = Options{Silence: deadline, DialWait: deadline, Patience: deadline, Orphan: deadline, Keep: deadline}
 
-func newPeer(t *testing.T, name string, s setting) *peer {
+func newPeer(t testing.TB, name string, s setting) *peer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,7 +72,7 @@ func newPeer(t *testing.T, name string, s setting) *peer {
 	return servePeer(t, name, l, s)
 }
 
-func servePeer(t *testing.T, name string, l net.Listener, s setting) *peer {
+func servePeer(t testing.TB, name string, l net.Listener, s setting) *peer {
 	t.Helper()
 	c, err := cache.Open(filepath.Join(t.TempDir(), name), cache.Options{Limit: s.limit})
 	if err != nil {
@@ -131,7 +131,7 @@ func (c counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func peers(t *testing.T, n int, s setting) ([]*peer, []Host) {
+func peers(t testing.TB, n int, s setting) ([]*peer, []Host) {
 	t.Helper()
 	all, hosts := make([]*peer, n), make([]Host, n)
 	for i := range all {

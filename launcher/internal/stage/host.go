@@ -34,7 +34,7 @@ type Dialer interface {
 	Dial(ctx context.Context, to Host) (io.ReadWriteCloser, error)
 }
 
-// Options are times. Zero is each one's default.
+// Options are times and a rate. Zero is each one's default.
 type Options struct {
 	// Silence is how long nothing may arrive before a connection is lost: 10 s.
 	// Both ends send something four times in that time.
@@ -44,6 +44,9 @@ type Options struct {
 	// Patience is how long after the time in which others got everything a host is
 	// taken for slow, and nobody waits behind it any more: 2 s.
 	Patience time.Duration
+	// Slowest is the rate, in bytes per second, at which nobody is taken for slow
+	// before some host has got everything: 2e6.
+	Slowest float64
 	// Orphan is how long a host keeps the beginning of a blob that nobody sends any
 	// more: 15 s.
 	Orphan time.Duration
@@ -63,6 +66,9 @@ func (o Options) withDefaults() Options {
 		if *t.field == 0 {
 			*t.field = t.value
 		}
+	}
+	if o.Slowest == 0 {
+		o.Slowest = 2e6
 	}
 	return o
 }

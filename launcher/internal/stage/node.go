@@ -29,7 +29,7 @@ type Node struct {
 	running sync.WaitGroup
 
 	mu         sync.Mutex
-	flights    map[digest.Sum]*flight // those that have not ended
+	flights    map[digest.Sum]*flight // the newest of each blob; ended ones go
 	deliveries map[*delivery]bool
 }
 
@@ -150,7 +150,7 @@ func (n *Node) flight(b manifest.Blob) (*flight, error) {
 }
 
 func (n *Node) find(b manifest.Blob) (*flight, error) {
-	if f := n.flights[b.Sum]; f != nil {
+	if f := n.flights[b.Sum]; f != nil && !f.failing() {
 		return f, sameSize(b, f.blob.Size)
 	}
 	lease, err := n.lease(b)
@@ -200,7 +200,9 @@ func (n *Node) begin(b manifest.Blob) (*flight, error) {
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		delete(n.flights, b.Sum)
+		if n.flights[b.Sum] == f {
+			delete(n.flights, b.Sum)
+		}
 	})
 	return f, nil
 }

@@ -230,16 +230,12 @@ func (p *push) total() (sum int64) {
 	return sum
 }
 
-// slowest is the rate, in bytes per second, at which a host gets everything that
-// nobody need go around, if there is no other to compare it with.
-const slowest = 2e6
-
 // isOverdue compares a session with the host that took the least time.
 func (p *push) isOverdue(lasted time.Duration) bool {
 	if p.quickest > 0 {
 		return lasted > p.options.Patience+3*p.quickest
 	}
-	atLeast := time.Duration(float64(p.total()) / slowest * float64(time.Second))
+	atLeast := time.Duration(float64(p.total()) / p.options.Slowest * float64(time.Second))
 	return lasted > 2*p.options.Patience+atLeast
 }
 

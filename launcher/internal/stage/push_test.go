@@ -85,7 +85,7 @@ func TestTwoPushesAtOnceAreOneTransfer(t *testing.T) {
 func TestAStalledSenderIsReplaced(t *testing.T) {
 	ctx := testContext(t)
 	o := patient
-	o.Silence = 400 * time.Millisecond
+	o.Silence = 2 * time.Second
 	all, hosts := peers(t, 2, setting{options: o})
 	whole := contentOf(random(1, 2*megabyte))
 	stuck, valve := newValve(whole, megabyte)
