@@ -76,8 +76,9 @@ var floors = map[string][]string{
 	"launcher/internal/slots":      {},
 	"launcher/internal/proc":       {},
 	"launcher/internal/tree":       {},
-	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/join", "launcher/internal/proc", "runtime/job", "runtime/group"},
-	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
+	"launcher/internal/relay":      {"launcher/internal/join", "launcher/internal/tree"},
+	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/proc", "launcher/internal/relay", "runtime/job", "runtime/group"},
+	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 

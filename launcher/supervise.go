@@ -29,7 +29,7 @@ type SuperviseOptions struct {
 	// closed without a word when this host cannot serve.
 	Serve string
 	Ready int // 0: nobody wants to know
-	Key  Key
+	Key   Key
 	// Host is what this host is called; "": its host name.
 	Host string
 	// Slots is how many ranks this host takes; 0: any number.

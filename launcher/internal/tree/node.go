@@ -233,3 +233,6 @@ func (n *Node) FromChild(l Link, f Frame, where string) error {
 // Ended follows the end of a link to a child. closed says that the other end has
 // closed it: the child moves or is dead; why says how it ended.
 func (n *Node) Ended(l Link, closed bool, why string) { n.tell(n.finish(l, closed, why)) }
+
+// Timeout is the failure timeout, which the parent has told.
+func (n *Node) Timeout() Instant { return Instant(n.timeout) }
