@@ -85,11 +85,11 @@ func TestParseOptions(t *testing.T) {
 		args string
 		want options
 	}{
-		{"", options{peers: both, rounds: 7, batches: 11, tries: 3, docs: "docs"}},
-		{"--quick", options{peers: both, rounds: 1, batches: 1, tries: 1, divide: 1000}},
-		{"--quick --docs x --peers none", options{rounds: 1, batches: 1, tries: 1, divide: 1000, docs: "x"}},
-		{"--only launch,memory --peers mpich", options{peers: []string{report.MPICH}, rounds: 7, batches: 11, tries: 3, only: []string{"launch", "memory"}}},
-		{"--from f --rounds 3", options{peers: both, rounds: 3, batches: 11, tries: 3, docs: "docs", from: "f"}},
+		{"", options{peers: both, rounds: 7, batches: 11, tries: 3, turns: 6, docs: "docs"}},
+		{"--quick", options{peers: both, rounds: 1, batches: 1, tries: 1, turns: 1, divide: 1000}},
+		{"--quick --docs x --peers none", options{rounds: 1, batches: 1, tries: 1, turns: 1, divide: 1000, docs: "x"}},
+		{"--only launch,memory --peers mpich", options{peers: []string{report.MPICH}, rounds: 7, batches: 11, tries: 3, turns: 6, only: []string{"launch", "memory"}}},
+		{"--from f --rounds 3", options{peers: both, rounds: 3, batches: 11, tries: 3, turns: 6, docs: "docs", from: "f"}},
 	} {
 		got, err := parseOptions(strings.Fields(c.args), io.Discard)
 		if err != nil {
@@ -110,6 +110,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		"--only launch --docs d":  "--only with --docs",
 		"--rounds 0":              "--rounds 0",
 		"--tries 0":               "--tries 0",
+		"--turns 0":               "--turns 0",
 		"--batches 2000":          "--batches 2000",
 		"stray":                   `unexpected argument "stray"`,
 		"--unknown":               "unknown flag",
@@ -194,7 +195,7 @@ func TestTooFewResultsAreAFailure(t *testing.T) {
 	m := &measuring{o: options{batches: 1, tries: 1}, cores: 2, progress: io.Discard}
 	c := contender{name: "silent", launcher: "true"}
 	for _, bc := range cases() {
-		_, err := m.run(t.Context(), c, bc)
+		_, _, err := m.run(t.Context(), c, bc)
 		if wants := bc.results(1) > 0; (err != nil) != wants {
 			t.Errorf("%s: error %v", bc.name, err)
 		}

@@ -3,10 +3,12 @@
 //
 // It builds the rank programs and their C counterparts (apps/peers/c), and runs
 // them in turns: round after round, case after case, one contender after the
-// other, so that a slow minute of the machine falls on all of them. A figure is
-// the median over the rounds.
+// other, so that a slow minute of the machine falls on all of them. Where the cores'
+// distance from each other changed meanwhile, they run again. A figure is the median
+// over the rounds.
 //
-// Everything runs on one goroutine.
+// Everything runs on one goroutine, but for the one that helps to measure the
+// distance.
 package main
 
 import (

@@ -39,6 +39,9 @@ func measureIn(ctx context.Context, dir string, o options, progress io.Writer) (
 	if err != nil {
 		return report.Run{}, err
 	}
+	if err := m.findPair(); err != nil {
+		return report.Run{}, err
+	}
 	for round := 1; round <= o.rounds; round++ {
 		m.round(ctx, round)
 		if ctx.Err() != nil {
@@ -47,6 +50,20 @@ func measureIn(ctx context.Context, dir string, o options, progress io.Writer) (
 	}
 	setup.Others = m.total.others(m.cores)
 	return report.Run{Setup: setup, Records: m.records}, errors.Join(m.failures...)
+}
+
+// findPair finds the cores whose distance is measured.
+func (m *measuring) findPair() error {
+	p, ok, err := firstPair()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		fmt.Fprintln(m.progress, "there is one core to use: it has no distance to another")
+		return nil
+	}
+	m.distance = p.distance
+	return nil
 }
 
 // measuring is a measurement under way.
@@ -58,31 +75,19 @@ type measuring struct {
 	records  []report.Record
 	total    usage // of the runs whose results were kept
 	failures []error
+	distance func() (float64, error) // between the cores; nil where there is only one
 }
 
-// round runs every case once with every contender. Who goes first changes from
-// round to round.
+// round runs every case once with every contender.
 func (m *measuring) round(ctx context.Context, round int) {
 	for _, bc := range m.o.chosen() {
 		if bc.memory && round > 1 {
 			continue
 		}
 		fmt.Fprintf(m.progress, "round %d of %d, %s:", round, m.o.rounds, bc.name)
-		for i := range m.all {
-			c := m.all[(i+round-1)%len(m.all)]
-			fmt.Fprintf(m.progress, " %s", c.name)
-			records, err := m.run(ctx, c, bc)
-			if err != nil {
-				fmt.Fprint(m.progress, " (failed)")
-				m.failures = append(m.failures, fmt.Errorf("round %d, %s, %s: %w", round, bc.name, c.name, err))
-			}
-			for _, r := range records {
-				r.Peer, r.Round = c.name, round
-				m.records = append(m.records, r)
-			}
-			if ctx.Err() != nil {
-				return
-			}
+		m.take(ctx, bc, round)
+		if ctx.Err() != nil {
+			return
 		}
 		fmt.Fprintln(m.progress)
 	}
@@ -90,13 +95,13 @@ func (m *measuring) round(ctx context.Context, round int) {
 
 // run runs one case of one contender. What others disturbed is run again, and the
 // least disturbed run counts: which one that is does not depend on its figures.
-func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]report.Record, error) {
+func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]report.Record, usage, error) {
 	var records []report.Record
 	var kept usage
 	for try := range m.o.tries {
-		again, used, err := m.try(ctx, c, bc)
+		again, used, err := m.once(ctx, c, bc)
 		if err != nil {
-			return nil, err
+			return nil, used, err
 		}
 		if try == 0 || used.others(m.cores) < kept.others(m.cores) {
 			records, kept = again, used
@@ -106,12 +111,11 @@ func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]repor
 		}
 		fmt.Fprint(m.progress, "*")
 	}
-	m.total.add(kept)
-	return records, nil
+	return records, kept, nil
 }
 
-// try runs one case of one contender once.
-func (m *measuring) try(ctx context.Context, c contender, bc benchCase) ([]report.Record, usage, error) {
+// once runs one case of one contender once.
+func (m *measuring) once(ctx context.Context, c contender, bc benchCase) ([]report.Record, usage, error) {
 	argv := c.command(bc, m.o, m.cores)
 	output, used, err := execute(ctx, argv)
 	if err != nil {

@@ -21,6 +21,7 @@ type options struct {
 	rounds  int
 	batches int
 	tries   int // of a run that others disturb
+	turns   int // of all contenders at a case, while the cores' distance changes
 	divide  int // for every benchmark; 0 leaves it to them
 	only    []string
 	docs    string // directory; "" writes nothing
@@ -44,9 +45,10 @@ Flags:
 `
 
 const (
-	maxRounds = 1000
-	maxTries  = 100
-	nobody    = "none"
+	maxRounds  = 1000
+	maxTries   = 100
+	maxBatches = 1001
+	nobody     = "none"
 )
 
 func parseOptions(args []string, help io.Writer) (options, error) {
@@ -57,6 +59,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 7, "rounds, whose median is the figure")
 	flags.IntVar(&o.batches, "batches", 11, "batches of a run, whose median is the run's figure")
 	flags.IntVar(&o.tries, "tries", 3, "how often a run is tried when other programs disturb it")
+	flags.IntVar(&o.turns, "turns", 6, "how often all run a case of a round when the distance between the cores changes meanwhile")
 	quick := flags.Bool("quick", false, "one round of one short batch, and nothing written unless --docs is given")
 	flags.StringSliceVar(&o.only, "only", nil, "measure only these cases and write nothing: "+strings.Join(caseNames(), ", "))
 	flags.StringVar(&o.docs, "docs", "docs", "directory of performance.md; an empty one writes nothing")
@@ -69,7 +72,7 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 		return o, &usageError{err.Error()}
 	}
 	if *quick {
-		o.rounds, o.batches, o.tries, o.divide = 1, 1, 1, 1000
+		o.rounds, o.batches, o.tries, o.turns, o.divide = 1, 1, 1, 1, 1000
 	}
 	if (*quick || len(o.only) > 0) && !flags.Changed("docs") {
 		o.docs = ""
@@ -97,14 +100,13 @@ func (o *options) check(rest []string) error {
 	if len(o.only) > 0 && o.docs != "" {
 		return &usageError{"--only with --docs: some cases alone make no page"}
 	}
-	if o.rounds < 1 || o.rounds > maxRounds {
-		return &usageError{fmt.Sprintf("--rounds %d: must lie between 1 and %d", o.rounds, maxRounds)}
-	}
-	if o.tries < 1 || o.tries > maxTries {
-		return &usageError{fmt.Sprintf("--tries %d: must lie between 1 and %d", o.tries, maxTries)}
-	}
-	if o.batches < 1 || o.batches > 1001 {
-		return &usageError{fmt.Sprintf("--batches %d: must lie between 1 and 1001", o.batches)}
+	for _, count := range []struct {
+		flag       string
+		value, max int
+	}{{"rounds", o.rounds, maxRounds}, {"tries", o.tries, maxTries}, {"turns", o.turns, maxTries}, {"batches", o.batches, maxBatches}} {
+		if count.value < 1 || count.value > count.max {
+			return &usageError{fmt.Sprintf("--%s %d: must lie between 1 and %d", count.flag, count.value, count.max)}
+		}
 	}
 	return nil
 }

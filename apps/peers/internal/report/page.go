@@ -29,7 +29,7 @@ func Page(page, measured string) (string, error) {
 
 // Measured is the part of the page that a run writes.
 func Measured(run Run) string {
-	return run.Setup.text() + "\n" + Table(Compare(Rows(), run.Records))
+	return run.Setup.text() + distances(run.Records) + "\n" + Table(Compare(Rows(), run.Records))
 }
 
 // text says where and how it was measured.

@@ -35,6 +35,11 @@ type Record struct {
 	Ranks     int     `json:"ranks"`
 	Transport string  `json:"transport,omitempty"` // "shm" or "tcp"
 	Buffers   string  `json:"buffers,omitempty"`   // "arena" or "heap"
+
+	// What the comparison adds to what a benchmark printed. Older files have neither.
+
+	Case     string   `json:"case,omitempty"`       // with Round, the turn it belongs to
+	Distance Distance `json:"distance_ns,omitzero"` // between the cores, in that turn
 }
 
 // Parse finds the records in what a benchmark printed. The other lines, such as a
@@ -64,6 +69,8 @@ func (r Record) check() error {
 		return fmt.Errorf("%s: %d ranks", r.Op, r.Ranks)
 	case r.Bytes < 0:
 		return fmt.Errorf("%s: %d bytes", r.Op, r.Bytes)
+	case r.Distance.check() != nil:
+		return fmt.Errorf("%s: %w", r.Op, r.Distance.check())
 	case r.Op == PrivateMemory:
 		return nil
 	case !(r.US > 0) || math.IsInf(r.US, 0):

@@ -180,6 +180,14 @@ func TestWriteAndRead(t *testing.T) {
 	if err := run.Write(&out); err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(out.String(), "distance") {
+		t.Error("a run without distances has some in its file")
+	}
+	out.Reset()
+	run.Records[0].Case, run.Records[0].Distance = "rma-small", Distance{Least: 100.5, Most: 120}
+	if err := run.Write(&out); err != nil {
+		t.Fatal(err)
+	}
 	got, err := Read(&out)
 	if err != nil {
 		t.Fatal(err)
@@ -200,6 +208,8 @@ func TestReadRefuses(t *testing.T) {
 		setup + `{"ranks":2}`:                    "line 2: no operation",
 		setup + "{}\n" + setup:                   "line 2",
 		setup + `{"op":"put","ranks":2,"us":-1}`: "microseconds",
+		setup + `{"op":"put","ranks":2,"us":1,"distance_ns":{"least":2,"most":1}}`:  "line 2: put: a distance of 2 to 1 ns",
+		setup + `{"op":"put","ranks":2,"us":1,"distance_ns":{"least":-2,"most":1}}`: "a distance of -2 to 1 ns",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", text, err, want)
