@@ -78,7 +78,7 @@ var floors = map[string][]string{
 	"launcher/internal/tree":       {},
 	"launcher/internal/relay":      {"launcher/internal/join", "launcher/internal/tree"},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/proc", "launcher/internal/relay", "runtime/job", "runtime/group"},
-	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
+	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/doctor", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 
@@ -92,6 +92,7 @@ var floors = map[string][]string{
 	"launcher/internal/stage/private":  {},
 	"launcher/internal/stage/spread":   {},
 
+	"launcher/internal/doctor":        {"launcher/internal/keys"},
 	"launcher/internal/member":        {"launcher/internal/join", "launcher/internal/keys", "launcher/internal/member/roster"},
 	"launcher/internal/member/roster": {},
 

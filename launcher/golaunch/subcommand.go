@@ -27,7 +27,7 @@ type subcommand struct {
 
 // subcommands are all of them, new each time.
 func subcommands() []*subcommand {
-	return []*subcommand{agentCommand(), nodesCommand(), psCommand(), killCommand(), logsCommand(), keygenCommand(), superviseCommand()}
+	return []*subcommand{agentCommand(), nodesCommand(), psCommand(), killCommand(), logsCommand(), keygenCommand(), doctorCommand(), superviseCommand()}
 }
 
 // findSubcommand returns the one of a name, nil if there is none.

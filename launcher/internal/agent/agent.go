@@ -180,7 +180,7 @@ func (a *Agent) host(needs []api.Need) api.Host {
 	h := api.Host{
 		Name: a.Name, Address: a.address, Version: a.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Slots: a.Slots, Free: free, Cores: cores.Usable(), Memory: memory(), Load: load(), Labels: a.Labels,
-		Profile: a.Profile, Started: a.started, Lacks: lacks(needs),
+		Profile: a.Profile, Started: a.started, Now: time.Now(), Lacks: lacks(needs),
 	}
 	if a.Devices {
 		h.Devices = devices()

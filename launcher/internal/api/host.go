@@ -52,6 +52,7 @@ type Host struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 	Profile string            `json:"profile"` // of gossip: lan, wan or local
 	Started time.Time         `json:"started"`
+	Now     time.Time         `json:"now"` // by its clock
 	// State is the directory of detached jobs' output, for callers on the host only.
 	State string `json:"state,omitempty"`
 	// Lacks says what it has not that the Needs asked for, "" if that is nothing.
