@@ -24,7 +24,8 @@ import (
 const batches = 40
 
 // bareEcho is the other end of the bare ping-pong: for each request, two
-// numbers, it takes in and sends back that many bytes that often.
+// numbers, it takes in and sends back that many bytes that often. With atOnce in
+// the first number both ends send first, and then take in.
 func bareEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,16 +48,19 @@ func bareEcho() error {
 			return nil
 		}
 		out, back := int(binary.LittleEndian.Uint32(request[:])), int(binary.LittleEndian.Uint32(request[4:]))
-		for range bareCount(out, back) {
-			if err := bareRecv(fd, buffer[:out]); err != nil {
-				return nil
-			}
-			if err := bareSend(fd, buffer[:back]); err != nil {
+		first, then := func() error { return bareRecv(fd, buffer[:out&^atOnce]) }, func() error { return bareSend(fd, buffer[:back]) }
+		if out&atOnce != 0 {
+			first, then = then, first
+		}
+		for range bareCount(out&^atOnce, back) {
+			if first() != nil || then() != nil {
 				return nil
 			}
 		}
 	}
 }
+
+const atOnce = 1 << 31
 
 func bareCount(out, back int) int { return max(4, 1000*4096/(4096+out+back)) }
 
@@ -115,6 +119,7 @@ func startBare(b *testing.B) *bare {
 func (x *bare) batch(b *testing.B, out, back int) time.Duration {
 	request := binary.LittleEndian.AppendUint32(nil, uint32(out))
 	check(b, bareSend(x.fd, binary.LittleEndian.AppendUint32(request, uint32(back))))
+	out &^= atOnce
 	n := bareCount(out, back)
 	start := time.Now()
 	for range n {
@@ -128,7 +133,7 @@ func (x *bare) batch(b *testing.B, out, back int) time.Duration {
 func compare(b *testing.B, p *pair, out, back int, operate func() error) {
 	x := startBare(b)
 	least, leastBare := time.Hour, time.Hour
-	n := bareCount(out, back)
+	n := bareCount(out&^atOnce, back)
 	for b.Loop() {
 		for range batches {
 			quiet()
@@ -195,6 +200,17 @@ func BenchmarkPingPong(b *testing.B) {
 		b.Run(fmt.Sprintf("bytes=%d", n), func(b *testing.B) {
 			p, msg := startPair(b, "serve", 2), make([]byte, n)
 			compare(b, p, wire.HeaderBytes+n, wire.HeaderBytes+n, func() error { return p.await(0, p.c.Send(msg)) })
+		})
+	}
+}
+
+// BenchmarkExchange is what a barrier of two ranks is: both send, then both receive.
+// Nothing is sooner than its bare form.
+func BenchmarkExchange(b *testing.B) {
+	for _, n := range []int{8, 40} {
+		b.Run(fmt.Sprintf("bytes=%d", n), func(b *testing.B) {
+			p, msg := startPair(b, "exchange", 2), make([]byte, n)
+			compare(b, p, atOnce|wire.HeaderBytes+n, wire.HeaderBytes+n, func() error { return p.await(0, p.c.Send(msg)) })
 		})
 	}
 }

@@ -16,6 +16,7 @@ type poller struct {
 	list    [maxDirect]*peer // the direct sockets, as they were when seen changes
 	direct  int
 	seen    uint64
+	same    int  // Polls since then
 	lent    bool // the last Poll delivered messages
 	events  [16]unix.EpollEvent
 	unread  int // Polls since sockets were looked at
@@ -69,6 +70,10 @@ func (e *endpoint) readSockets() {
 	w.polls.Add(1)
 	if w.changes.Load() != e.poll.seen {
 		e.poll.direct, e.poll.seen = w.directs(&e.poll.list)
+		e.poll.same = 0
+	}
+	if e.poll.same++; e.poll.same == strikeAfter {
+		w.strike()
 	}
 	for _, p := range e.poll.list[:e.poll.direct] {
 		e.pollPeer(p)

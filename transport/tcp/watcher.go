@@ -15,7 +15,8 @@ import (
 // instance, for one event. Direct, it is in the list of sockets that Poll reads on
 // every call, whether they have something or not, and its epoll entry is disarmed.
 // It becomes direct when it has an event while the rank polls, and is armed again
-// by Rest, or when there has been no Poll for a while.
+// by Rest, or when there has been no Poll for a while. One that stays direct is taken
+// out of the instance: what arrives would go there first, 0.25 us for the sender.
 //
 // The instance is itself in another one, the gate, also for one event, and the gate
 // is watched by the Go scheduler's poller: so an idle rank holds no thread. While
@@ -29,6 +30,9 @@ const (
 	// claimAfter is after how many Polls without anything the sockets are made direct
 	// before they have an event, if they are few: an event would wake a thread.
 	claimAfter = 16
+	// strikeAfter is after how many Polls with the same sockets they are taken out of
+	// the epoll instance.
+	strikeAfter = 64
 	// The endpoint's goroutine looks whether the rank still polls, first after
 	// watchFirst, then ever more seldom.
 	watchFirst = 200 * time.Microsecond
@@ -49,6 +53,7 @@ type watch struct {
 	state watchState
 	// used is what polls was when Poll last read something from it; without the lock.
 	used atomic.Uint64
+	out  bool // it is not in the epoll instance
 }
 
 type watcher struct {
@@ -141,7 +146,7 @@ func (w *watcher) forget(p *peer) {
 			break
 		}
 	}
-	if !w.closed {
+	if !w.closed && !p.watch.out {
 		_ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_DEL, p.fd, &unix.EpollEvent{})
 	}
 }
@@ -179,7 +184,23 @@ func (w *watcher) modify(p *peer, events uint32) {
 		return
 	}
 	ev := unix.EpollEvent{Events: events | unix.EPOLLONESHOT, Fd: int32(p.rank)}
-	_ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_MOD, p.fd, &ev)
+	how := unix.EPOLL_CTL_MOD
+	if p.watch.out {
+		how, p.watch.out = unix.EPOLL_CTL_ADD, false
+	}
+	_ = unix.EpollCtl(w.epoll, how, p.fd, &ev)
+}
+
+// strike takes the direct sockets out of the epoll instance.
+func (w *watcher) strike() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.list[:w.direct.Load()] {
+		if !p.watch.out && !w.closed {
+			_ = unix.EpollCtl(w.epoll, unix.EPOLL_CTL_DEL, p.fd, &unix.EpollEvent{})
+			p.watch.out = true
+		}
+	}
 }
 
 // wantWrite has p's socket watched for room, too: tx.blocked is set. Who polls
