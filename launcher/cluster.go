@@ -32,12 +32,15 @@ func Policies() []string { return []string{"slot", "host", "load"} }
 
 // given names a flag of those that say something about a cluster, "" if there is none.
 func (c *ClusterOptions) given() string {
-	for flag, is := range map[string]bool{
-		"--agent": c.Agent != "", "--map-by": c.MapBy != "", "--ppn": c.PerHost != 0, "--hosts": len(c.Hosts) > 0,
-		"--label": len(c.Labels) > 0, "--oversubscribe": c.Oversubscribe, "--dry-run": c.DryRun,
+	for _, flag := range []struct {
+		name string
+		is   bool
+	}{
+		{"--agent", c.Agent != ""}, {"--map-by", c.MapBy != ""}, {"--ppn", c.PerHost != 0}, {"--hosts", len(c.Hosts) > 0},
+		{"--label", len(c.Labels) > 0}, {"--oversubscribe", c.Oversubscribe}, {"--dry-run", c.DryRun},
 	} {
-		if is {
-			return flag
+		if flag.is {
+			return flag.name
 		}
 	}
 	return ""

@@ -15,12 +15,8 @@ import (
 
 	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/control"
-	"github.com/golaunch/golaunch/launcher/internal/join"
 	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
-
-// jobKeySize is the length in bytes of the key that a job's supervisors prove.
-const jobKeySize = 32
 
 // errDryRun ends a launch that was only to be tried.
 var errDryRun = errors.New("nothing was started")
@@ -188,29 +184,16 @@ func needsOf(path string) (needs.Needs, error) {
 
 // summon has the hosts' supervisors started, and takes them in.
 func (f *front) summon() error {
-	key := make([]byte, jobKeySize)
-	rand.Read(key) // never fails
-	l, err := f.listenForHosts(key)
-	if err != nil {
+	key := []byte(rand.Text() + rand.Text())
+	if err := f.listenForHosts(key); err != nil {
 		return err
 	}
-	defer l.Close()
-	f.verbose("job %s: %s on %s, who join at %s", f.id, ranksOf(f.size()), hostsText(f.Hosts), l.Addr())
-	joiners, strangers := make(chan joiner), make(chan string)
-	over := make(chan struct{})
-	defer close(over)
-	l.Refused = func(from net.Addr, why error) {
-		select {
-		case strangers <- fmt.Sprintf("refused a connection from %s: %v", from, why):
-		case <-over:
-		}
-	}
-	go f.meet(l, joiners, over)
+	f.verbose("job %s: %s on %s, who join at %s", f.id, ranksOf(f.size()), hostsText(f.Hosts), f.tree.Addr())
 	ctx, cancel := context.WithTimeout(context.Background(), f.failureTimeout())
 	defer cancel()
 	f.hopeless = make(chan error, 1)
-	go func() { f.hopeless <- f.spawn(ctx, key, l.Addr()) }()
-	if err := f.await(joiners, strangers); err != nil {
+	go func() { f.hopeless <- f.spawn(ctx, key, f.tree.Addr()) }()
+	if err := f.await(); err != nil {
 		return err
 	}
 	f.placeByBlocks()
@@ -218,20 +201,20 @@ func (f *front) summon() error {
 }
 
 // listenForHosts listens where other hosts reach this one.
-func (f *front) listenForHosts(key []byte) (*join.Listener, error) {
+func (f *front) listenForHosts(key []byte) error {
 	if address := f.Cluster.address(); address != "" {
 		towards, err := net.Dial("udp", address) // sends nothing
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.advertise = towards.LocalAddr().(*net.UDPAddr).IP.String()
 		towards.Close()
 	}
-	l, err := join.Listen(net.JoinHostPort(f.advertise, "0"), key, f.failureTimeout())
+	err := f.openTree(net.JoinHostPort(f.advertise, "0"), key)
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
-		return join.Listen(":0", key, f.failureTimeout()) // it is translated on the way
+		return f.openTree(":0", key) // it is translated on the way
 	}
-	return l, err
+	return err
 }
 
 // spawn has supervisors started, and returns why not all of them will join, once that
