@@ -44,7 +44,7 @@ func TestDistance(t *testing.T) {
 	p := herePair(t)
 	before := lockedAffinity(t)
 	ns, err := p.distance()
-	if err != nil || ns < 1 || ns > 1e6 {
+	if err != nil || ns < 1 { // how much it may be depends on who else wants the cores
 		t.Errorf("%v ns, %v", ns, err)
 	}
 	if after := lockedAffinity(t); after != before {
