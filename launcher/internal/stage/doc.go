@@ -7,7 +7,7 @@
 // [Push] is the sender's side, [Node] the one of a host. Between two of them is one
 // stream of bytes in both directions, of which this package knows nothing more: who
 // owns the connections authenticates them. How to mount a Node in an HTTP server is
-// shown by the example of [Node.Serve].
+// shown by this package's example.
 //
 // # What a host does
 //

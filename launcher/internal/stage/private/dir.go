@@ -129,6 +129,14 @@ func (d *Dir) Remove(name string) error {
 	return nil
 }
 
+// Link makes a symbolic link.
+func (d *Dir) Link(name, target string) error {
+	if err := unix.Symlinkat(target, d.fd(), name); err != nil {
+		return d.error("symlink", name, err)
+	}
+	return nil
+}
+
 // Move makes a file one of another directory of the same file system, in place of
 // what has that name there.
 func (d *Dir) Move(name string, to *Dir, newName string) error {
