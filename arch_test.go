@@ -81,6 +81,7 @@ var floors = map[string][]string{
 	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/doctor", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
+	"launcher/bootstrapped":        {},
 
 	"launcher/internal/stage":          {"launcher/internal/stage/cache", "launcher/internal/stage/digest", "launcher/internal/stage/manifest", "launcher/internal/stage/spread"},
 	"launcher/internal/stage/cache":    {"launcher/internal/stage/digest", "launcher/internal/stage/eviction", "launcher/internal/stage/private"},
@@ -111,7 +112,7 @@ var floors = map[string][]string{
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/crossmem", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/element": {},
@@ -122,7 +123,7 @@ var floors = map[string][]string{
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
 	"collectives/link":     {},
-	"collectives":          {"collectives/schedule", "collectives/reduce", "collectives/link", "transport", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying"},
+	"collectives":          {"collectives/schedule", "collectives/reduce", "collectives/link", "transport", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying", "runtime/crossmem"},
 }
 
 // testFloors is what a room's tests may import beyond that.
@@ -130,6 +131,8 @@ var testFloors = map[string][]string{
 	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
 	"launcher/crosshost": {"launcher/internal/netns", "runtime/world", "window", "collectives"},
+
+	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
 	"launcher/internal/stage": {"launcher/internal/netns"},
 

@@ -6,11 +6,11 @@
 //	every rank                               first rank of a host, besides
 //	put who I am; rank 0: the job's secret
 //	fence; get who all are
-//	                                         start the helper
-//	fence
+//	                                         start the helper; put that it listens
+//	fence; get that the helper listens
 //	connect to the helper
-//	fence                                    release the helper
-//	put my address                           (only with several hosts)
+//	                                         (only with several hosts:)
+//	put my address
 //	fence                                    get the others', give them to the helper
 //
 // So joining is collective here, as it is not under golaunch: it waits until every

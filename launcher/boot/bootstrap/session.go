@@ -22,6 +22,7 @@ type Session struct {
 	*boot.Session
 	manager *pmi.Conn
 	where   *arrangement
+	keep    *helper.Keep // nil unless this rank has started the helper
 }
 
 // Connect joins the job of the process manager that has started this process;
@@ -39,29 +40,39 @@ func Connect(ctx context.Context) (*Session, error) {
 }
 
 func join(ctx context.Context, manager *pmi.Conn) (*Session, error) {
-	rank := manager.Rank()
 	where, err := exchange(ctx, manager)
 	if err != nil {
 		return nil, err
 	}
-	var keep *helper.Keep
-	if where.isFirst(rank) {
-		if keep, err = helper.Start(ctx, where.job(where.hosts[rank])); err != nil {
-			return nil, fmt.Errorf("rank %d: %w", rank, err)
+	s := &Session{manager: manager, where: where}
+	if err := s.connect(ctx); err != nil {
+		return nil, errors.Join(err, s.keep.Release())
+	}
+	return s, nil
+}
+
+// connect connects to the helper when it listens; the host's first rank starts it.
+// A fence alone does not wait for the others in every PMI-2 (hydra's): to get what
+// they put before theirs does.
+func (s *Session) connect(ctx context.Context) (err error) {
+	rank := s.manager.Rank()
+	host := s.where.hosts[rank]
+	if s.where.isFirst(rank) {
+		if s.keep, err = helper.Start(ctx, s.where.job(host)); err != nil {
+			return fmt.Errorf("rank %d: %w", rank, err)
 		}
-		defer keep.Release()
+		if err := s.manager.Put(ctx, key("helper", host), []byte("listening")); err != nil {
+			return err
+		}
 	}
-	if err := manager.Fence(ctx); err != nil {
-		return nil, err
+	if err := s.manager.Fence(ctx); err != nil {
+		return err
 	}
-	session, err := helper.Dial(ctx, where.details().Secret, where.hosts[rank], rank)
-	if err != nil {
-		return nil, err
+	if _, err := s.manager.Get(ctx, key("helper", host)); err != nil {
+		return err
 	}
-	if err := manager.Fence(ctx); err != nil {
-		return nil, errors.Join(err, session.JobMemory().Close(), session.Close())
-	}
-	return &Session{session, manager, where}, nil
+	s.Session, err = helper.Dial(ctx, s.where.details().Secret, host, rank)
+	return err
 }
 
 // exchange shows every rank's card to all.
@@ -149,5 +160,5 @@ func (s *Session) Abort(code int, reason string) error { return s.manager.Abort(
 
 // Close ends the session. Without Leave before it, the rank has failed.
 func (s *Session) Close() error {
-	return errors.Join(s.Session.Close(), s.manager.Close())
+	return errors.Join(s.Session.Close(), s.manager.Close(), s.keep.Release())
 }

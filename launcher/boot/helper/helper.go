@@ -13,19 +13,26 @@ import (
 	"github.com/golaunch/golaunch/runtime/job"
 )
 
-// helloWait bounds how long who has connected may take to say hello.
-const helloWait = 10 * time.Second
+const (
+	// helloWait bounds how long who has connected may take to say hello.
+	helloWait = 10 * time.Second
+	// lateWait is how long ranks that have not joined are waited for when the one
+	// that has started the helper left in good order, and nobody else is there.
+	lateWait = 30 * time.Second
+)
 
 type helper struct {
 	job      Job
 	listener *os.File
 	memory   *job.Memory
 	desk     *desk.Desk
-	empty    chan struct{} // closed when there is no visitor any more
+	done     chan struct{} // closed when nobody will need the helper any more
 
-	mu       sync.Mutex
-	ranks    map[int]*rank
-	visitors int // connections, and the first rank until it releases the helper; 0 is the end
+	mu        sync.Mutex
+	ranks     map[int]*rank // that have joined
+	connected int           // of these
+	alone     bool          // the process that has started the helper has ended
+	over      bool          // done is closed
 }
 
 // A rank has joined. It is guarded by helper.mu.
@@ -37,7 +44,7 @@ type rank struct {
 }
 
 func newHelper(j Job) (*helper, error) {
-	h := &helper{job: j, desk: desk.New(j.local), ranks: map[int]*rank{}, empty: make(chan struct{}), visitors: 1}
+	h := &helper{job: j, desk: desk.New(j.local), ranks: map[int]*rank{}, done: make(chan struct{})}
 	var err error
 	if h.memory, err = j.memory(); err != nil {
 		return nil, err
@@ -48,11 +55,12 @@ func newHelper(j Job) (*helper, error) {
 	return h, nil
 }
 
-// serve answers ranks until life has ended and nobody is connected any more.
+// serve answers ranks until nobody will need that any more. life ends with the
+// process that has started the helper.
 func (h *helper) serve(life io.Reader) error {
 	go func() {
 		io.Copy(io.Discard, life)
-		h.exit()
+		h.change(func() { h.alone = true })
 	}()
 	accepting := make(chan error, 1)
 	go func() { accepting <- h.accept() }()
@@ -60,12 +68,39 @@ func (h *helper) serve(life io.Reader) error {
 	select {
 	case err = <-accepting:
 		err = errors.Join(fmt.Errorf("accepting ranks: %w", err), h.listener.Close())
-		<-h.empty // those that are connected go on
-	case <-h.empty:
+		<-h.done // those that are connected go on
+	case <-h.done:
 		err = h.listener.Close()
 		<-accepting // ended by that
 	}
 	return errors.Join(err, h.memory.Close())
+}
+
+// change changes who is there, and looks whether that is the end.
+func (h *helper) change(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+	switch first := h.ranks[h.job.first()]; {
+	case h.over || h.connected > 0:
+	case len(h.ranks) == h.job.locals():
+		h.end()
+	case h.alone && first != nil && first.left:
+		time.AfterFunc(lateWait, func() {
+			h.change(func() {
+				if h.connected == 0 && !h.over {
+					h.end()
+				}
+			})
+		})
+	case h.alone: // it has failed, and so has the job
+		h.end()
+	}
+}
+
+func (h *helper) end() {
+	h.over = true
+	close(h.done)
 }
 
 func (h *helper) accept() error {
@@ -78,33 +113,13 @@ func (h *helper) accept() error {
 	}
 }
 
-// enter counts a visitor, unless it comes too late.
-func (h *helper) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.visitors == 0 {
-		return false
-	}
-	h.visitors++
-	return true
-}
-
-func (h *helper) exit() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.visitors--; h.visitors == 0 {
-		close(h.empty)
-	}
-}
-
 // attend is a connection's life. Who is of another user, or says nothing, is not
 // answered.
 func (h *helper) attend(socket *os.File) {
 	defer socket.Close()
-	if ours(socket) != nil || !h.enter() {
+	if ours(socket) != nil {
 		return
 	}
-	defer h.exit()
 	socket.SetReadDeadline(time.Now().Add(helloWait))
 	hello, file, err := boot.Receive(socket)
 	if file != nil {
@@ -141,24 +156,27 @@ func (h *helper) admit(hello boot.Packet, pid int) (r *rank, reason string) {
 		return nil, fmt.Sprintf("process %d claims to be rank %d, which is not on this host", pid, n)
 	case hello.Key != proof(h.job.Details.Secret, n):
 		return nil, fmt.Sprintf("process %d claims to be rank %d, and does not know the job's secret", pid, n)
+	case h.over:
+		return nil, fmt.Sprintf("the first rank of the host has ended, and process %d came too late", pid)
 	case h.ranks[n] != nil:
 		return nil, fmt.Sprintf("process %d has joined as rank %d already, and process %d cannot too", h.ranks[n].pid, n, pid)
 	}
 	r = &rank{number: n, pid: pid}
 	h.ranks[n] = r
+	h.connected++
 	h.memory.Report(n, job.Joined, 0)
 	return r, ""
 }
 
 // hungUp follows the end of a rank's connection: its process has ended, or will.
 func (h *helper) hungUp(r *rank) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if r.left {
-		return
-	}
-	h.memory.Report(r.number, job.Exited, 0)
-	h.desk.End(r.number, "has ended without leaving the job", false)
+	h.change(func() {
+		h.connected--
+		if !r.left {
+			h.memory.Report(r.number, job.Exited, 0)
+			h.desk.End(r.number, "has ended without leaving the job", false)
+		}
+	})
 }
 
 // A caller is a rank at the desk.

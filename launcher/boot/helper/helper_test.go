@@ -204,6 +204,29 @@ func TestWhoEndsWithoutLeaving(t *testing.T) {
 	}
 }
 
+// Ranks that have not joined are waited for when the first has left, and not when it
+// has failed: the test's end waits for the helper's.
+func TestTheFirstRankIsGoneEarly(t *testing.T) {
+	t.Run("left", func(t *testing.T) {
+		j := twoHosts(t)
+		k := start(t, j)
+		zero, memory := join(t, j, 0)
+		if err := errors.Join(zero.Leave(), zero.Close(), k.Release()); err != nil {
+			t.Fatal(err)
+		}
+		state(t, memory, 0, job.Left)
+		join(t, j, 1)
+	})
+	t.Run("failed", func(t *testing.T) {
+		j := twoHosts(t)
+		k := start(t, j)
+		zero, _ := join(t, j, 0)
+		if err := errors.Join(zero.Close(), k.Release()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestRefusals(t *testing.T) {
 	j := twoHosts(t)
 	start(t, j)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/runtime/group"
@@ -44,6 +45,19 @@ func (j Job) memory() (*job.Memory, error) {
 // local tells whether a rank is on the helper's host.
 func (j Job) local(rank int) bool {
 	return rank >= 0 && rank < len(j.Hosts) && j.Hosts[rank] == j.Host
+}
+
+// first is the first rank of the helper's host, which has started it.
+func (j Job) first() int { return slices.Index(j.Hosts, j.Host) }
+
+// locals is how many ranks are on the helper's host.
+func (j Job) locals() (n int) {
+	for _, host := range j.Hosts {
+		if host == j.Host {
+			n++
+		}
+	}
+	return n
 }
 
 // address is the name, in the abstract namespace, of a host's helper.

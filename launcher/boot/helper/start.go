@@ -22,7 +22,8 @@ const (
 // startWait bounds how long a helper may take until it listens.
 const startWait = 30 * time.Second
 
-// A Keep keeps a helper that nobody is connected to yet.
+// A Keep is what ties a helper to the process that has started it: should that end
+// before the other ranks have joined, nobody else would end the helper.
 type Keep struct{ life *os.File }
 
 // Start starts a helper. It returns when ranks can Dial it.
@@ -45,8 +46,15 @@ func Start(ctx context.Context, j Job) (*Keep, error) {
 	return &Keep{life}, nil
 }
 
-// Release lets the helper end as soon as nobody is connected to it.
-func (k *Keep) Release() error { return k.life.Close() }
+// Release cuts the tie, as the end of the process does. A helper that ranks are
+// connected to goes on.
+// Nil has no tie.
+func (k *Keep) Release() error {
+	if k == nil {
+		return nil
+	}
+	return k.life.Close()
+}
 
 // spawn starts this program again. life is the pipe that the helper reads, and said
 // the one that it writes.
