@@ -17,6 +17,7 @@ func (f *front) conclude() int {
 	for _, h := range f.hosts {
 		h.conn.Close()
 	}
+	f.closeTree()
 	f.restOfOutput()
 	f.flush()
 	v := f.verdict()

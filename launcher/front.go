@@ -15,6 +15,7 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 	"github.com/golaunch/golaunch/launcher/internal/lines"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
+	"github.com/golaunch/golaunch/launcher/internal/relay"
 )
 
 // A front is the state of the event loop.
@@ -32,6 +33,12 @@ type front struct {
 
 	children *proc.Children
 	hosts    []*host // in the order of their ranks
+
+	// These are for jobs whose hosts join.
+	tree      *relay.Root
+	joiners   chan joiner
+	strangers chan string
+	gathered  chan struct{} // closed when no more hosts are wanted
 
 	// These are for jobs over a cluster.
 	agent        *api.Client

@@ -7,12 +7,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/launcher/internal/control"
-	"github.com/golaunch/golaunch/launcher/internal/join"
+	"github.com/golaunch/golaunch/launcher/internal/relay"
 )
 
 // helloWait is how long a supervisor that has proved the key may take to say who
@@ -36,23 +37,11 @@ func (f *front) gather() error {
 	if err != nil {
 		return err
 	}
-	l, err := join.Listen(f.Listen, key, f.failureTimeout())
-	if err != nil {
+	if err := f.openTree(f.Listen, key); err != nil {
 		return usage("--listen %s: %v", f.Listen, err)
 	}
-	defer l.Close()
-	f.say("waiting at %s for %s", l.Addr(), hostsText(f.Hosts))
-	joiners, strangers := make(chan joiner), make(chan string)
-	over := make(chan struct{})
-	defer close(over)
-	l.Refused = func(from net.Addr, why error) {
-		select {
-		case strangers <- fmt.Sprintf("refused a connection from %s: %v", from, why):
-		case <-over:
-		}
-	}
-	go f.meet(l, joiners, over)
-	err = f.await(joiners, strangers)
+	f.say("waiting at %s for %s", f.tree.Addr(), hostsText(f.Hosts))
+	err = f.await()
 	if err == nil {
 		err = f.placeBySlots()
 	}
@@ -62,6 +51,28 @@ func (f *front) gather() error {
 	return err
 }
 
+// openTree lets hosts attach to the launch tree, at an address.
+func (f *front) openTree(address string, key []byte) (err error) {
+	f.joiners, f.strangers, f.gathered = make(chan joiner), make(chan string), make(chan struct{})
+	f.tree, err = relay.Listen(address, key, f.failureTimeout(), func(from net.Addr, why error) {
+		select {
+		case f.strangers <- fmt.Sprintf("refused a connection from %s: %v", from, why):
+		case <-f.gathered:
+		}
+	})
+	if err == nil {
+		go f.meet()
+	}
+	return err
+}
+
+// closeTree tells the hosts that nothing more will come.
+func (f *front) closeTree() {
+	if f.tree != nil {
+		f.tree.Close()
+	}
+}
+
 func hostsText(n int) string {
 	if n == 1 {
 		return "1 host"
@@ -69,10 +80,10 @@ func hostsText(n int) string {
 	return fmt.Sprint(n, " hosts")
 }
 
-// meet lets every supervisor that holds the key say who it is, until l is closed.
-func (f *front) meet(l *join.Listener, joiners chan<- joiner, over <-chan struct{}) {
+// meet lets every host that has attached say who it is, until the tree is closed.
+func (f *front) meet() {
 	for {
-		stream, err := l.Accept()
+		stream, err := f.tree.Accept()
 		if err != nil {
 			return
 		}
@@ -82,8 +93,8 @@ func (f *front) meet(l *join.Listener, joiners chan<- joiner, over <-chan struct
 				return
 			}
 			select {
-			case joiners <- j:
-			case <-over:
+			case f.joiners <- j:
+			case <-f.gathered:
 				refuse(j.conn, "the job has its hosts")
 			}
 		}()
@@ -91,8 +102,8 @@ func (f *front) meet(l *join.Listener, joiners chan<- joiner, over <-chan struct
 }
 
 // introduce exchanges hellos.
-func (f *front) introduce(stream net.Conn) (joiner, error) {
-	h := &host{conn: control.NewConn(stream), where: stream.RemoteAddr().String(), greeted: true}
+func (f *front) introduce(stream *relay.Host) (joiner, error) {
+	h := &host{conn: control.NewPromptConn(stream), where: stream.Where(), greeted: true}
 	late := time.AfterFunc(helloWait, func() { h.conn.Close() })
 	defer late.Stop()
 	h.conn.Send(&control.Hello{Protocol: control.Protocol, Version: boot.Version, PID: os.Getpid()})
@@ -127,13 +138,15 @@ func refuse(conn *control.Conn, why string) {
 	conn.Close()
 }
 
-// await takes supervisors in until there are enough.
-func (f *front) await(joiners <-chan joiner, strangers <-chan string) error {
+// await takes supervisors in until there are enough, and nobody after that.
+func (f *front) await() error {
+	defer close(f.gathered)
+	defer f.tree.Full()
 	for len(f.hosts) < f.Hosts {
 		select {
-		case j := <-joiners:
+		case j := <-f.joiners:
 			f.admit(j)
-		case text := <-strangers:
+		case text := <-f.strangers:
 			f.verbose("%s", text)
 		case err := <-f.hopeless:
 			if err == errLate {
@@ -180,7 +193,6 @@ func (f *front) admit(j joiner) {
 	f.hosts = append(f.hosts, j.host)
 	f.verbose("host %s (%s) has joined; %d of %d are here", j.name, j.where, len(f.hosts), f.Hosts)
 	j.conn.Send(&control.Keep{Timeout: int64(f.failureTimeout())})
-	j.conn.Watch(f.failureTimeout())
 	go f.receive(j.host)
 }
 
@@ -188,9 +200,12 @@ const maxHostName = 255
 
 // dismiss sends the hosts that have joined away.
 func (f *front) dismiss(why string) {
+	var refusing sync.WaitGroup
 	for _, h := range f.hosts {
-		refuse(h.conn, why)
+		refusing.Go(func() { refuse(h.conn, why) })
 	}
+	refusing.Wait()
+	f.closeTree()
 }
 
 // placeBySlots gives each host its ranks, in the order of their names: who came

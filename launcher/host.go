@@ -101,6 +101,9 @@ func (f *front) programsOf(h *host) (programs []control.Program) {
 		first, end := max(p.First, h.first), min(p.First+p.Count, h.first+h.ranks)
 		if first < end {
 			p.First, p.Count = first, end-first
+			if f.OverCluster() {
+				p = f.aboard(h, p)
+			}
 			programs = append(programs, p)
 		}
 	}
@@ -108,16 +111,15 @@ func (f *front) programsOf(h *host) (programs []control.Program) {
 }
 
 // send sends a message to every supervisor that is there.
-func (f *front) send(m control.Message) {
-	for _, h := range f.hosts {
-		if !h.over {
-			h.conn.Send(m)
-		}
-	}
-}
+func (f *front) send(m control.Message) { f.tellOthers(nil, m) }
 
-// tellOthers sends a message to every supervisor but one.
+// tellOthers sends a message to every supervisor but one. Over the launch tree that
+// one gets it, too, and ignores it.
 func (f *front) tellOthers(but *host, m control.Message) {
+	if f.tree != nil && f.job != nil { // the tree has the job's hosts, and nobody else
+		f.tree.SendAll(control.Frame(m))
+		return
+	}
 	for _, h := range f.hosts {
 		if h != but && !h.over {
 			h.conn.Send(m)

@@ -97,6 +97,9 @@ func (f *front) message(h *host, m control.Message) {
 
 func (f *front) done(h *host, m *control.Done) {
 	h.over = true
+	if f.tree != nil {
+		h.conn.Close() // it has nothing to wait for, but for hosts below it
+	}
 	if m.Killed > 0 {
 		f.verbose("killed %d processes that had outlived their rank", m.Killed)
 	}
@@ -171,22 +174,25 @@ func (f *front) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGPIPE: // the write fails, and that is handled
 	case syscall.SIGTSTP:
-		for _, h := range f.hosts {
-			h.conn.Pause()
-		}
 		f.send(&control.Signal{Sig: int(sig)})
-		for _, h := range f.hosts {
-			h.conn.Flush()
-		}
+		f.flushHosts()
 		unix.Kill(os.Getpid(), unix.SIGSTOP) // SIGTSTP would do nothing in an orphaned group
 	case syscall.SIGCONT:
-		for _, h := range f.hosts {
-			h.conn.Resume()
-		}
 		f.send(&control.Signal{Sig: int(sig)})
 	default:
 		ends := sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 		f.verbose("received %s", signalName(int(sig)))
 		f.handle(lifecycle.Interrupted{Signal: int(sig), Ends: ends, Quit: sig == syscall.SIGQUIT})
+	}
+}
+
+// flushHosts waits until what was sent to the hosts is on its way.
+func (f *front) flushHosts() {
+	if f.tree != nil {
+		f.tree.Flush()
+		return
+	}
+	for _, h := range f.hosts {
+		h.conn.Flush()
 	}
 }

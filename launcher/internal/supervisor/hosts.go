@@ -76,10 +76,10 @@ func (s *supervisor) elsewhere(m control.Message) error {
 	case *control.Fate:
 		rank = m.Rank
 	}
-	if rank < 0 || rank >= s.size || s.ranks[rank] != nil {
+	if rank < 0 || rank >= s.size {
 		return fmt.Errorf("the front sent a %T of rank %d", m, rank)
 	}
-	if s.memory == nil { // Trouble was said
+	if s.memory == nil || s.ranks[rank] != nil { // Trouble was said; or all were told what this host has told
 		return nil
 	}
 	switch m := m.(type) {

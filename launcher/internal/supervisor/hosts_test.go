@@ -32,6 +32,7 @@ func TestRanksElsewhere(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			f.output(1, control.Stdout, "\n")
+			f.conn.Send(&control.Fate{Rank: 1, State: int(job.Failed), Code: -9}) // all are told, this host, too
 			f.conn.Send(&control.Address{Rank: 2, Address: []byte("I am there")})
 			f.output(1, control.Stdout, "there")
 			f.conn.Send(&control.Fate{Rank: 2, State: int(job.Failed), Code: -9})
@@ -55,7 +56,7 @@ func TestRanksElsewhere(t *testing.T) {
 func TestNonsenseAboutRanksElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, m := range []control.Message{
-		&control.Fate{Rank: 1, State: 4}, &control.Fate{Rank: 3}, &control.Address{Rank: -1},
+		&control.Fate{Rank: 3}, &control.Address{Rank: -1},
 		&control.Address{Rank: 2, Address: make([]byte, job.MaxAddress+1)},
 	} {
 		f := newFront(t)

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/internal/control"
-	"github.com/golaunch/golaunch/launcher/internal/join"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
+	"github.com/golaunch/golaunch/launcher/internal/relay"
 	"github.com/golaunch/golaunch/runtime/job"
 )
 
@@ -53,13 +53,10 @@ func (o *JoinOptions) front() string { return o.Parents[len(o.Parents)-1] }
 // that everybody elsewhere has failed, and may save what they have.
 const graceAlone = 2 * time.Second
 
-// unacknowledged is how long the front may leave something unacknowledged before
-// the kernel gives the connection up, until the front says what its user wants.
-const unacknowledged = 10 * time.Second
-
 // joined is what is different when the front is elsewhere.
 type joined struct {
 	JoinOptions
+	node     *relay.Node   // the stream to the front, and what others attach to
 	guardian chan struct{} // closed when the process that started this one is gone, or wants the end
 }
 
@@ -87,7 +84,11 @@ func runJoined(guardian io.ReadWriter) (int, error) {
 	if len(j.Parents) == 0 {
 		return 1, errors.New("what to join was not said")
 	}
-	if err := json.NewEncoder(guardian).Encode(Serving{}); err != nil {
+	var err error
+	if j.node, err = relay.NewNode(j.Serve, j.Key); err != nil {
+		return 1, fmt.Errorf("serving others at %s: %w", j.Serve, err)
+	}
+	if err := json.NewEncoder(guardian).Encode(Serving{j.node.Addr()}); err != nil {
 		return 1, err
 	}
 	go func() {
@@ -98,18 +99,17 @@ func runJoined(guardian io.ReadWriter) (int, error) {
 	if err != nil {
 		return 1, err
 	}
-	stream, err := j.dial()
-	if err != nil {
+	if err := j.join(); err != nil {
 		return 1, fmt.Errorf("joining the job at %s: %w", j.front(), err)
 	}
 	name := j.Host
 	if name == "" {
 		name = hostname()
 	}
-	return newSupervisor(stream, children, name, j).serve(), nil
+	return newSupervisor(control.NewPromptConn(j.node), children, name, j).serve(), nil
 }
 
-func (j *joined) dial() (io.ReadWriteCloser, error) {
+func (j *joined) join() error {
 	ctx, cancel := context.WithTimeout(context.Background(), j.Wait)
 	defer cancel()
 	go func() {
@@ -119,7 +119,7 @@ func (j *joined) dial() (io.ReadWriteCloser, error) {
 		case <-ctx.Done():
 		}
 	}()
-	return join.Dial(ctx, j.front(), j.Key, unacknowledged)
+	return j.node.Join(ctx, j.Parents)
 }
 
 // dismissed is closed when this supervisor is to end; nil, which never is, when it
@@ -137,7 +137,7 @@ type refusedError struct{ text string }
 func (e refusedError) Error() string { return e.text }
 
 // answered follows the front's answer to the offer.
-func (j *joined) answered(m control.Message, front *control.Conn) error {
+func (j *joined) answered(m control.Message) error {
 	switch m := m.(type) {
 	case *control.Refused:
 		return refusedError{m.Text}
@@ -145,9 +145,32 @@ func (j *joined) answered(m control.Message, front *control.Conn) error {
 		if j == nil || m.Timeout <= 0 {
 			return fmt.Errorf("the front sent %T%+v", m, *m)
 		}
-		front.Watch(time.Duration(m.Timeout))
 	}
 	return nil
+}
+
+// leave waits until no other host needs this one, or its guardian wants the end.
+func (j *joined) leave() {
+	if j == nil {
+		return
+	}
+	left := make(chan struct{})
+	go func() { j.node.Leave(); close(left) }()
+	select {
+	case <-left:
+	case <-j.guardian:
+	}
+}
+
+// mind stops minding that nothing is heard of the front, or begins again.
+func (j *joined) mind(silence bool) {
+	switch {
+	case j == nil:
+	case silence:
+		j.node.Resume()
+	default:
+		j.node.Pause()
+	}
 }
 
 // cutOff follows the loss of the front. Nobody can tell any more what becomes of
@@ -156,9 +179,10 @@ func (j *joined) answered(m control.Message, front *control.Conn) error {
 func (s *supervisor) cutOff(err error) int {
 	s.front.Close()
 	var refused refusedError
+	var rejected *relay.RejectedError
 	switch {
-	case errors.As(err, &refused):
-		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s refuses this host: %s\n", s.joined.front(), refused.text)
+	case errors.As(err, &refused), errors.As(err, &rejected):
+		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s refuses this host: %v\n", s.joined.front(), err)
 	case err == io.EOF:
 		fmt.Fprintf(os.Stderr, "golaunch: supervise: the front at %s is gone\n", s.joined.front())
 	default:

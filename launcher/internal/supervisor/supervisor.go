@@ -52,7 +52,7 @@ func Run(stream io.ReadWriteCloser) int {
 		fmt.Fprintln(os.Stderr, "golaunch: supervisor:", err)
 		return 1
 	}
-	return newSupervisor(stream, children, hostname(), nil).serve()
+	return newSupervisor(control.NewConn(stream), children, hostname(), nil).serve()
 }
 
 func hostname() string {
@@ -63,8 +63,7 @@ func hostname() string {
 	return host
 }
 
-func newSupervisor(stream io.ReadWriteCloser, children *proc.Children, host string, j *joined) *supervisor {
-	front := control.NewConn(stream)
+func newSupervisor(front *control.Conn, children *proc.Children, host string, j *joined) *supervisor {
 	s := &supervisor{
 		front: front, children: children, host: host, joined: j, ranks: map[int]*rank{},
 		input: newInput(front), outputs: map[outputID]*output{}, finished: make(chan struct{}),
@@ -99,6 +98,7 @@ func (s *supervisor) serve() int {
 		switch {
 		case s.leaving.Load():
 			<-s.finished
+			s.joined.leave()
 			return 0
 		case s.joined != nil:
 			return s.cutOff(err)
@@ -108,6 +108,7 @@ func (s *supervisor) serve() int {
 		s.front.Close() // the host is lost: how its ranks end says nothing
 		return s.abandoned(io.EOF)
 	case <-s.finished:
+		s.joined.leave()
 		return 0
 	}
 }
@@ -122,7 +123,7 @@ func (s *supervisor) obey() error {
 		switch m := m.(type) {
 		case *control.Hello: // the front compares, and closes
 		case *control.Keep, *control.Refused:
-			if err := s.joined.answered(m, s.front); err != nil {
+			if err := s.joined.answered(m); err != nil {
 				return err
 			}
 		case *control.Build:
@@ -191,9 +192,9 @@ func (s *supervisor) signal(sig syscall.Signal, spareLeft bool) {
 	defer s.mu.Unlock()
 	switch sig {
 	case syscall.SIGTSTP: // the front stops, too
-		s.front.Pause()
+		s.joined.mind(false)
 	case syscall.SIGCONT:
-		s.front.Resume()
+		s.joined.mind(true)
 	}
 	for _, r := range s.ranks {
 		if r.pid != 0 && !(spareLeft && r.left) {
