@@ -14,8 +14,9 @@ import (
 )
 
 // Dial connects to the front at an address, whose key must be the same. While
-// nobody listens there, or the network does not lead there, it tries again until ctx ends. A
-// connection that stays unacknowledged for timeout breaks.
+// nobody listens there, the network does not lead there, or nobody has the name, it
+// tries again until ctx ends. A connection that stays unacknowledged for timeout
+// breaks.
 func Dial(ctx context.Context, address string, key []byte, timeout time.Duration) (net.Conn, error) {
 	d, err := jobDialer(key, timeout)
 	if err != nil {
@@ -23,7 +24,7 @@ func Dial(ctx context.Context, address string, key []byte, timeout time.Duration
 	}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		conn, err := d.dial(ctx, address)
-		if err == nil || !mayPass(err) {
+		if err == nil || !MayPass(err) {
 			return conn, err
 		}
 		select {
@@ -76,8 +77,14 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// mayPass reports whether an attempt failed because the front is not there yet.
-func mayPass(err error) bool {
+// MayPass reports whether an attempt to connect failed because who listens there may
+// only be late. That also holds for a name that nobody has: in a container platform
+// names come with those who bear them.
+func MayPass(err error) bool {
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return name.IsNotFound || name.Temporary()
+	}
 	for _, errno := range []syscall.Errno{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ETIMEDOUT, syscall.ECONNRESET} {
 		if errors.Is(err, errno) {
 			return true

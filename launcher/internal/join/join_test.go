@@ -278,6 +278,18 @@ func TestDialGivesUp(t *testing.T) {
 	}
 }
 
+// A name may come later than who asks for it.
+func TestDialWaitsForAName(t *testing.T) {
+	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := Dial(short, "nobody.invalid:4711", goodKey, time.Second)
+	var name *net.DNSError
+	if !errors.As(err, &name) || time.Since(begin) < 200*time.Millisecond {
+		t.Errorf("Dial = %v after %v", err, time.Since(begin))
+	}
+}
+
 func TestReadKey(t *testing.T) {
 	dir := t.TempDir()
 	for _, tt := range []struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/golaunch/golaunch/launcher/internal/keys"
 )
 
 // The length of a key in bytes.
@@ -13,7 +15,8 @@ const (
 	maxKey = 4096
 )
 
-// ReadKeyFile reads a key from a file that nobody but its owner may read.
+// ReadKeyFile reads a key from a file that nobody but its owner may read, as
+// keys.OthersMayRead has it.
 func ReadKeyFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -24,7 +27,7 @@ func ReadKeyFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().IsRegular() && keys.OthersMayRead(info, os.Geteuid()) {
 		return nil, fmt.Errorf("%s: others may read it (mode %04o): chmod 600 %s", path, info.Mode().Perm(), path)
 	}
 	key, err := ReadKey(f)

@@ -41,15 +41,29 @@ func private(f *os.File) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is not a regular file")
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("others may read it (mode %04o): chmod 600 %s", mode, f.Name())
+	owner, self := ownerOf(info), os.Geteuid()
+	if OthersMayRead(info, self) {
+		return fmt.Errorf("others may read it (mode %04o): chmod 600 %s", info.Mode().Perm(), f.Name())
 	}
-	owner, self := int(info.Sys().(*syscall.Stat_t).Uid), os.Geteuid()
 	if owner != self && owner != 0 {
 		return fmt.Errorf("it belongs to user %d, who can change it: chown %d %s", owner, self, f.Name())
 	}
 	return nil
 }
+
+// OthersMayRead reports whether a key file is open to others than its owner and self,
+// the user who reads it. Of a file of root's, who is not self, its group may read it,
+// because that is how self does: Kubernetes mounts a Secret with mode 0440 for the
+// group of a pod's processes.
+func OthersMayRead(info fs.FileInfo, self int) bool {
+	mode := info.Mode().Perm()
+	if ownerOf(info) == 0 && self != 0 {
+		mode &^= 0o040
+	}
+	return mode&0o077 != 0
+}
+
+func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
 // Generate writes a new key file, mode 0600. A file that is there is left alone:
 // fs.ErrExist.

@@ -170,6 +170,35 @@ func TestGenerateAndRotate(t *testing.T) {
 	}
 }
 
+// A Secret that Kubernetes mounts is root's, and its group that of the pod.
+func TestOthersMayRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, 0, 1000); err != nil {
+		t.Skip("takes root, to give a file to root:", err)
+	}
+	for _, tt := range []struct {
+		mode os.FileMode
+		self int
+		want bool
+	}{
+		{0o400, 1000, false}, {0o440, 1000, false}, {0o640, 1000, false},
+		{0o444, 1000, true}, {0o460, 1000, true}, {0o450, 1000, true},
+		{0o400, 0, false}, {0o440, 0, true},
+	} {
+		os.Chmod(path, tt.mode)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := OthersMayRead(info, tt.self); got != tt.want {
+			t.Errorf("mode %04o, user %d: %v, want %v", tt.mode, tt.self, got, tt.want)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, mode os.FileMode) string {

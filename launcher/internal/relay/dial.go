@@ -17,6 +17,10 @@ const (
 	stagger = 200 * time.Millisecond
 	// retryPause is the time between two rounds of tries.
 	retryPause = 100 * time.Millisecond
+	// firstPause and lastPause are that of who joins: it may wait for minutes, and ask
+	// for a name each time.
+	firstPause = 20 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
 	// unacknowledged is how long what was sent may stay unacknowledged before the
 	// kernel gives a connection up.
 	unacknowledged = 10 * time.Second
@@ -75,31 +79,21 @@ func dialAny(ctx context.Context, key []byte, addresses []string, enough func(at
 // dialFirst connects to the first of parents that can be reached, and tries until ctx
 // ends. A parent with another key is given up at once.
 func dialFirst(ctx context.Context, key []byte, parents []string) (net.Conn, int, error) {
-	for {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		conn, at, errs := dialAny(ctx, key, parents, func(int, error) bool { return false })
 		if conn != nil {
 			return conn, at, nil
 		}
 		err := errs[len(errs)-1]
-		if !mayPass(err) || ctx.Err() != nil {
+		if !join.MayPass(err) || ctx.Err() != nil {
 			return nil, 0, err
 		}
 		select {
-		case <-time.After(retryPause / 5):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return nil, 0, err
 		}
 	}
-}
-
-// mayPass reports whether who listens there may only be late.
-func mayPass(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ETIMEDOUT, syscall.ECONNRESET} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // dialOthers connects to the nearest parent behind lost, or else to another. io.EOF:
