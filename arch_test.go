@@ -62,8 +62,8 @@ var floors = map[string][]string{
 	"launcher/boot/pmi/wire":       {},
 	"launcher/boot/helper":         {"launcher/boot", "launcher/internal/desk", "runtime/job", "runtime/group"},
 	"launcher/boot/bootstrap":      {"launcher/boot", "launcher/boot/helper", "launcher/boot/pmi", "launcher/internal/cores"},
-	"launcher/internal/api":        {"launcher/internal/stage/needs"},
-	"launcher/internal/agent":      {"launcher/internal/api", "launcher/internal/cores", "launcher/internal/placement", "launcher/internal/slots", "launcher/internal/stage/needs"},
+	"launcher/internal/api":        {"launcher/internal/stage/manifest", "launcher/internal/stage/needs"},
+	"launcher/internal/agent":      {"launcher/internal/api", "launcher/internal/cores", "launcher/internal/placement", "launcher/internal/slots", "launcher/internal/stage", "launcher/internal/stage/cache", "launcher/internal/stage/jobdir", "launcher/internal/stage/manifest", "launcher/internal/stage/needs"},
 	"launcher/internal/control":    {},
 	"launcher/internal/desk":       {"launcher/boot"},
 	"launcher/internal/cores":      {},
@@ -78,7 +78,7 @@ var floors = map[string][]string{
 	"launcher/internal/tree":       {},
 	"launcher/internal/relay":      {"launcher/internal/join", "launcher/internal/tree"},
 	"launcher/internal/supervisor": {"launcher/boot", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/desk", "launcher/internal/proc", "launcher/internal/relay", "runtime/job", "runtime/group"},
-	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/doctor", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage/needs", "launcher/internal/supervisor", "runtime/job"},
+	"launcher":                     {"launcher/boot", "launcher/internal/agent", "launcher/internal/api", "launcher/internal/control", "launcher/internal/cores", "launcher/internal/doctor", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/lifecycle", "launcher/internal/lines", "launcher/internal/member", "launcher/internal/proc", "launcher/internal/relay", "launcher/internal/stage", "launcher/internal/stage/manifest", "launcher/internal/stage/needs", "launcher/internal/supervisor", "launcher/internal/tree", "runtime/job"},
 	"launcher/golaunch":            {"launcher"},
 	"launcher/crosshost":           {},
 	"launcher/bootstrapped":        {},
@@ -112,7 +112,7 @@ var floors = map[string][]string{
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/crossmem", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/element": {},
@@ -123,7 +123,7 @@ var floors = map[string][]string{
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
 	"collectives/link":     {},
-	"collectives":          {"collectives/schedule", "collectives/reduce", "collectives/link", "transport", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying", "runtime/crossmem"},
+	"collectives":          {"collectives/schedule", "collectives/reduce", "collectives/link", "transport", "runtime/world", "runtime/arena", "runtime/group", "runtime/pipe", "runtime/waiting", "runtime/copying"},
 }
 
 // testFloors is what a room's tests may import beyond that.

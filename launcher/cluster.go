@@ -31,13 +31,14 @@ type ClusterOptions struct {
 func Policies() []string { return []string{"slot", "host", "load"} }
 
 // given names a flag of those that say something about a cluster, "" if there is none.
-func (c *ClusterOptions) given() string {
+func (o *Options) given() string {
+	c := &o.Cluster
 	for _, flag := range []struct {
 		name string
 		is   bool
 	}{
 		{"--agent", c.Agent != ""}, {"--map-by", c.MapBy != ""}, {"--ppn", c.PerHost != 0}, {"--hosts", len(c.Hosts) > 0},
-		{"--label", len(c.Labels) > 0}, {"--oversubscribe", c.Oversubscribe}, {"--dry-run", c.DryRun},
+		{"--label", len(c.Labels) > 0}, {"--oversubscribe", c.Oversubscribe}, {"--dry-run", c.DryRun}, {"--file", len(o.Files) > 0},
 	} {
 		if flag.is {
 			return flag.name

@@ -42,6 +42,8 @@ type front struct {
 
 	// These are for jobs over a cluster.
 	agent        *api.Client
+	cargoes      []cargo // what the programs need, each program once
+	answer       api.PlaceAnswer
 	blocks       []api.Block   // where the ranks go, in order
 	advertise    string        // where other hosts reach this one
 	usualTimeout time.Duration // the failure timeout there; 0: the constant of that name

@@ -101,6 +101,9 @@ func (f *front) programsOf(h *host) (programs []control.Program) {
 		first, end := max(p.First, h.first), min(p.First+p.Count, h.first+h.ranks)
 		if first < end {
 			p.First, p.Count = first, end-first
+			if f.OverCluster() {
+				p = f.aboard(h, p)
+			}
 			programs = append(programs, p)
 		}
 	}

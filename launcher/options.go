@@ -62,6 +62,9 @@ type Options struct {
 	// something else.
 	Cluster ClusterOptions
 	Local   bool
+	// Files are what is sent along with the programs: SRC, or SRC:NAME, as ranks find it
+	// below EnvFiles.
+	Files []string
 	// Detach has the job run on when whoever started it is gone. Detached says that
 	// this process is the golaunch of such a job (DetachedName).
 	Detach, Detached bool
@@ -133,7 +136,7 @@ func (o *Options) checkHosts(ranks int) error {
 	if o.OverCluster() {
 		return o.checkCluster()
 	}
-	if given := o.Cluster.given(); given != "" {
+	if given := o.given(); given != "" {
 		return usage("%s: it is for jobs over a cluster, and %s", given, o.whyNoCluster())
 	}
 	hosts, flag := o.VirtualHosts, "--virtual-hosts"

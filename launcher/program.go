@@ -148,4 +148,4 @@ func environment(base []string, s Segment, dir string) ([]string, error) {
 }
 
 // ownVariables are those that golaunch gives to ranks.
-var ownVariables = []string{boot.EnvSocket, boot.EnvRank, boot.EnvSize, boot.EnvHost, boot.EnvTerminal}
+var ownVariables = []string{boot.EnvSocket, boot.EnvRank, boot.EnvSize, boot.EnvHost, boot.EnvTerminal, EnvFiles}

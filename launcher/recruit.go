@@ -15,7 +15,7 @@ import (
 
 	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/control"
-	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
+	"github.com/golaunch/golaunch/launcher/internal/tree"
 )
 
 // errDryRun ends a launch that was only to be tried.
@@ -40,7 +40,12 @@ func (f *front) recruit() error {
 		return errDryRun
 	}
 	f.attach()
-	if err := f.summon(); err != nil {
+	err = f.during(f.sendFiles)
+	f.unload()
+	if err == nil {
+		err = f.summon()
+	}
+	if err != nil {
 		f.dismiss(err.Error())
 		f.giveBack(false)
 		return err
@@ -128,10 +133,10 @@ func (f *front) placeRanks(ctx context.Context) error {
 	if q.Policy == "" {
 		q.Policy = Policies()[0]
 	}
-	var err error
-	if q.Needs, err = f.programNeeds(); err != nil {
+	if err := f.load(); err != nil {
 		return err
 	}
+	q.Needs, q.Blobs = f.programNeeds(), f.blobs()
 	answer, err := f.agent.Place(ctx, q)
 	var refused *api.Error
 	switch {
@@ -144,7 +149,7 @@ func (f *front) placeRanks(ctx context.Context) error {
 		f.giveBack(false)
 		return usage("--transport shm: %d hosts share no memory", len(answer.Blocks))
 	}
-	f.blocks, f.advertise = answer.Blocks, answer.Advertise
+	f.answer, f.blocks, f.advertise = answer, answer.Blocks, answer.Advertise
 	f.Hosts, f.lost = len(f.blocks), make(chan loss, len(f.blocks))
 	if answer.Profile == "local" {
 		f.usualTimeout = LocalProfileTimeout
@@ -153,33 +158,11 @@ func (f *front) placeRanks(ctx context.Context) error {
 }
 
 // programNeeds are what the programs need of a host.
-func (f *front) programNeeds() (list []api.Need, err error) {
-	var seen []string
-	for _, p := range f.programs {
-		if slices.Contains(seen, p.Path) {
-			continue
-		}
-		seen = append(seen, p.Path)
-		n, err := needsOf(p.Path)
-		if err != nil {
-			return nil, usage("%s: %v", p.Args[0], cause(err))
-		}
-		list = append(list, api.Need{Program: filepath.Base(p.Path), Needs: n})
+func (f *front) programNeeds() (list []api.Need) {
+	for _, c := range f.cargoes {
+		list = append(list, api.Need{Program: filepath.Base(c.path), Needs: c.needs})
 	}
-	return list, nil
-}
-
-func needsOf(path string) (needs.Needs, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return needs.Needs{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return needs.Needs{}, err
-	}
-	return needs.Inspect(f, info.Size())
+	return list
 }
 
 // summon has the hosts' supervisors started, and takes them in.
@@ -224,10 +207,7 @@ func (f *front) spawn(ctx context.Context, key []byte, at net.Addr) error {
 	if err != nil {
 		return err
 	}
-	q := api.SpawnRequest{Job: f.id, Key: key, Join: []string{net.JoinHostPort(f.advertise, port)}, Wait: f.failureTimeout()}
-	for _, b := range f.blocks {
-		q.Nodes = append(q.Nodes, api.SpawnNode{Host: b.Host, Address: b.Address, Token: b.Token})
-	}
+	q := api.SpawnRequest{Job: f.id, Key: key, Join: []string{net.JoinHostPort(f.advertise, port)}, Wait: f.failureTimeout(), Programs: f.manifests(), Nodes: launchTree(f.blocks)}
 	answer, err := f.agent.Spawn(ctx, q)
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -238,6 +218,15 @@ func (f *front) spawn(ctx context.Context, key []byte, at net.Addr) error {
 	}
 	<-ctx.Done()
 	return errLate
+}
+
+// launchTree is the launch tree of hosts.
+func launchTree(blocks []api.Block) (nodes []api.SpawnNode) {
+	for _, part := range tree.Split(tree.Range{End: len(blocks)}, tree.Arity) {
+		b := blocks[part.First]
+		nodes = append(nodes, api.SpawnNode{Host: b.Host, Address: b.Address, Token: b.Token, Children: launchTree(blocks[part.First+1 : part.End])})
+	}
+	return nodes
 }
 
 // errLate: time is over and hosts are missing.

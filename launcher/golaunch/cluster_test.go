@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,7 +41,7 @@ func newCluster(t *testing.T, slots ...int) *cluster {
 	launch(t, "keygen", c.key).expect(t, result{0, "", ""})
 	for i, n := range slots {
 		name := string(rune('a' + i))
-		c.args = append(c.args, []string{"agent", "--name", name, "--bind", "127.0.0.1:0", "--key-file", c.key, "--profile", "local", "--log-format", "json",
+		c.args = append(c.args, []string{"agent", "--name", name, "--bind", "127.0.0.1:0", "--key-file", c.key, "--log-format", "json",
 			"--slots", fmt.Sprint(n), "--label", "name=" + name, "--label", "odd=" + fmt.Sprint(i%2 == 1)})
 		c.agents, c.logs = append(c.agents, nil), append(c.logs, nil)
 		c.start(i)
@@ -93,7 +94,8 @@ func (c *cluster) says(i int, text string) string {
 
 // golaunch is a command on a host.
 func (c *cluster) golaunch(i int, args ...string) *exec.Cmd {
-	cmd := golaunch(c.t, args...)
+	cmd := exec.CommandContext(c.t.Context(), self(), args...)
+	cmd.Env = append(os.Environ(), envRole+"=golaunch", "GORACE=atexit_sleep_ms=0", "TMPDIR="+c.t.TempDir())
 	home := filepath.Join(c.dir, string(rune('a'+i)))
 	cmd.Env = append(cmd.Env, "GOLAUNCH_STATE="+home+"/state", "GOLAUNCH_RUNTIME="+home+"/run", "GOLAUNCH_CACHE="+home+"/cache", "GOLAUNCH_KEY_FILE="+c.key)
 	return cmd
@@ -451,6 +453,79 @@ func TestTerminalVanishes(t *testing.T) {
 		if left, _ := os.ReadDir(filepath.Join(c.dir, string(rune('a'+i)), "state/running")); len(left) > 0 {
 			t.Error(left)
 		}
+	}
+}
+
+// With more hosts than one has below it, some join through others. One of those is
+// lost: its ranks are, and nobody else's.
+func TestHostsJoinThroughHosts(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	r := c.begin(9, with("-n 10 --on-failure continue --stdin none", sh(`echo $$; trap "exit 0" TERM; while :; do sleep 0.05; done`)...)...)
+	pids := r.pids(10)
+	places := c.theJob(10).Places
+	parents := func(pid int) []string {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		args := strings.Split(string(line), "\x00")
+		i := slices.Index(args, "--join")
+		if err != nil || i < 0 {
+			t.Fatal(args, err)
+		}
+		return strings.Split(args[i+1], ",")
+	}
+	inner := places[0] // a: b joins through it
+	if p := parents(places[1].PID); len(p) != 2 || len(parents(inner.PID)) != 1 || p[1] != parents(inner.PID)[0] {
+		t.Errorf("%v %v", p, parents(inner.PID))
+	}
+	syscall.Kill(inner.PID, syscall.SIGKILL)
+	c.await("the loss of a rank", func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return !alive(pid) }) })
+	c.launch(3, "kill", c.theJob(9).Job).expect(t, result{0, "", ""})
+	got := r.wait()
+	got.expect(t, result{1, "", "rank 0 (a, process "})
+	if n := count(got.stderr, "was lost with its host"); n != 1 {
+		t.Errorf("%d ranks were lost: %s", n, got.stderr)
+	}
+	c.quiet()
+}
+
+// Hosts get the program and other files once, and forget a job's directory with it.
+func TestProgramsAndFilesAreSent(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1, 1, 1)
+	dir := t.TempDir()
+	prog, data := filepath.Join(dir, "prog"), filepath.Join(dir, "data")
+	os.WriteFile(data, []byte("the data\n"), 0o600)
+	script := "#!/bin/sh\necho $GOLAUNCH_HOST $0 $(cat $GOLAUNCH_FILES/in/data)\n"
+	os.WriteFile(prog, []byte(script), 0o755)
+	want := func(hosts ...string) (lines []string) {
+		for _, h := range hosts {
+			job := filepath.Join(c.dir, h, "cache/jobs/JOB")
+			lines = append(lines, fmt.Sprintf("%s %s/program/prog the data", h, job))
+		}
+		return lines
+	}
+	run := func(flags string, sent string, hosts ...string) {
+		t.Helper()
+		got := c.launch(0, with("-v "+flags, "--file", data+":in/data", prog)...)
+		lines := sortedLines(regexp.MustCompile(`jobs/[0-9a-f]{8}\.0`).ReplaceAllString(got.stdout, "jobs/JOB"))
+		if got.code != 0 || !slices.Equal(lines, want(hosts...)) || strings.Contains(got.stderr, "sending what") != (sent != "") || !strings.Contains(got.stderr, sent) {
+			t.Errorf("%+v", got)
+		}
+	}
+	run("-n 2 --hosts b,c", "sending what 3 hosts lack", "b", "c") // by way of a
+	run("-n 3", "", "a", "b", "c")
+	os.WriteFile(prog, []byte(script+"exit 0\n"), 0o755)
+	run("-n 1 --hosts c", "sending what 2 hosts lack", "c")
+	run("-n 3", "sending what ", "a", "b", "c")
+	c.launch(0, "--file", data+":../data", prog).expect(t, result{launcher.CodeUsage, "", "data:../data: "})
+	c.launch(0, "--file", "/nothing", prog).expect(t, result{launcher.CodeUsage, "", "--file /nothing: open /nothing: no such file"})
+	c.launch(0, "--local", "--file", data, prog).expect(t, result{launcher.CodeUsage, "", "--file: it is for jobs over a cluster"})
+	c.quiet()
+	for _, h := range []string{"a", "b", "c"} {
+		c.await("the removal of the jobs' directories", func() bool {
+			left, err := os.ReadDir(filepath.Join(c.dir, h, "cache/jobs"))
+			return len(left) == 0 && err == nil
+		})
 	}
 }
 

@@ -55,7 +55,7 @@ func completedOf(fs *pflag.FlagSet) []completed {
 		switch f.Name {
 		case "wdir", "output-dir", "state", "runtime", "cache":
 			c.files = "directory"
-		case "secret-file", "key-file":
+		case "secret-file", "key-file", "file":
 			c.files = "file"
 		}
 		list = append(list, c)

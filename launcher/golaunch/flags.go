@@ -88,6 +88,7 @@ func (c *command) clusterFlags() group {
 	g.flags.IntVar(&o.PerHost, "ppn", 0, "put `N` ranks on a host at most")
 	g.flags.Var(&labelsValue{&o.Labels}, "label", "use hosts with label `NAME=VALUE` only (may be repeated)")
 	g.flags.BoolVar(&o.Oversubscribe, "oversubscribe", false, "put more ranks on hosts than they have slots")
+	g.flags.StringArrayVar(&c.options.Files, "file", nil, "send `SRC`, or SRC:NAME, along with the program: ranks find it in\n$GOLAUNCH_FILES (may be repeated)")
 	g.flags.BoolVar(&o.DryRun, "dry-run", false, "print where the ranks would go")
 	g.flags.BoolVar(&c.options.Detach, "detach", false, "run on without this terminal, print the job's name, and keep the\noutput for golaunch logs")
 	return g

@@ -41,19 +41,19 @@ func superviseCommand() *subcommand {
 	g.Var(&timeoutValue{&o.Wait}, "wait", "try for `TIME` to reach golaunch")
 	hold := forAgents(g, o)
 	s.run = func([]string) int {
-		if *hold > 0 {
-			syscall.CloseOnExec(*hold) // open until this process ends: it is a lock that its agent looks at
+		for _, fd := range *hold {
+			syscall.CloseOnExec(fd) // open until this process ends: somebody looks at its lock
 		}
 		return launcher.RunSupervise(*o)
 	}
 	return s
 }
 
-// forAgents are flags that agents use. hold is a descriptor to be kept open.
-func forAgents(g *pflag.FlagSet, o *launcher.SuperviseOptions) (hold *int) {
+// forAgents are flags that agents use. hold are descriptors to be kept open.
+func forAgents(g *pflag.FlagSet, o *launcher.SuperviseOptions) (hold *[]int) {
 	g.StringVar(&o.Serve, "serve", "", "let hosts below this one join at `ADDR`")
 	g.IntVar(&o.Ready, "ready-fd", 0, "say at descriptor `N` where they may")
-	hold = g.Int("hold-fd", 0, "keep descriptor `N` open")
+	hold = g.IntSlice("hold-fd", nil, "keep descriptors `N,...` open")
 	for _, name := range []string{"serve", "ready-fd", "hold-fd"} {
 		g.Lookup(name).Hidden = true
 	}

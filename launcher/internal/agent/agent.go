@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/cores"
 	"github.com/golaunch/golaunch/launcher/internal/slots"
+	"github.com/golaunch/golaunch/launcher/internal/stage"
+	"github.com/golaunch/golaunch/launcher/internal/stage/cache"
+	"github.com/golaunch/golaunch/launcher/internal/stage/jobdir"
 	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
 
@@ -64,6 +68,9 @@ type Agent struct {
 	lock    *os.File
 	pool    *api.Pool
 	server  *api.Server
+	cache   *cache.Cache
+	node    *stage.Node // fills the cache
+	dirs    *jobdir.Jobs
 	address string // of this agent: host:port
 	ip      string // the host in it
 	members Members
@@ -93,7 +100,11 @@ func New(c Config) (*Agent, error) {
 		slots: slots.New(c.Slots), jobs: map[string]*job{}, fronts: map[string]*front{},
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	a.server = api.NewServer(a, c.Log, nil)
+	a.server = api.NewServer(a, c.Log)
+	if err := a.openCache(); err != nil {
+		lock.Close()
+		return nil, err
+	}
 	if err := a.adopt(); err != nil {
 		a.Log.Warn("some jobs were not found again", "error", err)
 	}
@@ -157,30 +168,31 @@ func (a *Agent) Close() error {
 		j.process.close()
 	}
 	a.mu.Unlock()
+	a.node.Close()
 	a.running.Wait()
 	a.pool.Close()
-	return errors.Join(err, a.lock.Close())
+	return errors.Join(err, a.dirs.Close(), a.cache.Close(), a.lock.Close())
 }
 
 func (a *Agent) now() slots.Instant { return slots.Instant(time.Since(a.started)) }
 
 // Host is what this agent says of its host.
 func (a *Agent) Host(_ context.Context, who api.Caller, q api.HostRequest) (api.Host, error) {
-	h := a.host(q.Needs)
+	h := a.host(q)
 	if who.Local {
 		h.State = a.State
 	}
 	return h, nil
 }
 
-func (a *Agent) host(needs []api.Need) api.Host {
+func (a *Agent) host(q api.HostRequest) api.Host {
 	a.mu.Lock()
 	free := a.slots.Free(a.now())
 	a.mu.Unlock()
 	h := api.Host{
 		Name: a.Name, Address: a.address, Version: a.Version, OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Slots: a.Slots, Free: free, Cores: cores.Usable(), Memory: memory(), Load: load(), Labels: a.Labels,
-		Profile: a.Profile, Started: a.started, Now: time.Now(), Lacks: lacks(needs),
+		Profile: a.Profile, Started: a.started, Now: time.Now(), Lacks: lacks(q.Needs), Staged: a.hasAll(q.Blobs), Jobs: filepath.Join(a.Directories.Cache, "jobs"),
 	}
 	if a.Devices {
 		h.Devices = devices()

@@ -156,7 +156,7 @@ func (c *cluster) client(i int) *api.Client {
 
 func (c *cluster) free() (free []int) {
 	for _, a := range c.agents {
-		free = append(free, a.host(nil).Free)
+		free = append(free, a.host(api.HostRequest{}).Free)
 	}
 	return free
 }

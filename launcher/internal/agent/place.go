@@ -27,7 +27,7 @@ func (a *Agent) Nodes(ctx context.Context, _ api.Caller, _ api.NodesRequest) (ap
 	each(indices(members), func(i int) {
 		m := members[i]
 		nodes[i] = api.Node{Name: m.Name, Address: m.Address, State: m.State}
-		if h, err := a.ask(ctx, m, nil); err == nil {
+		if h, err := a.ask(ctx, m, api.HostRequest{}); err == nil {
 			nodes[i].Host = &h
 		} else {
 			nodes[i].Problem = err.Error()
@@ -46,14 +46,14 @@ func indices[M any](list []M) []int {
 }
 
 // ask asks a member of its host.
-func (a *Agent) ask(ctx context.Context, m Member, needs []api.Need) (api.Host, error) {
+func (a *Agent) ask(ctx context.Context, m Member, q api.HostRequest) (api.Host, error) {
 	if m.Name == a.Name {
-		return a.host(needs), nil
+		return a.host(q), nil
 	}
 	if why := m.unable(); why != "" {
 		return api.Host{}, errors.New(why)
 	}
-	return a.peer(m).Host(ctx, api.HostRequest{Needs: needs})
+	return a.peer(m).Host(ctx, q)
 }
 
 // A survey is what the members have said of their hosts.
@@ -63,13 +63,13 @@ type survey struct {
 }
 
 // survey asks every member that may answer.
-func (a *Agent) survey(ctx context.Context, needs []api.Need) (s survey) {
+func (a *Agent) survey(ctx context.Context, q api.HostRequest) (s survey) {
 	ctx, cancel := context.WithTimeout(ctx, api.AskWait)
 	defer cancel()
 	members := a.others()
 	hosts, errs := make([]api.Host, len(members)), make([]error, len(members))
-	each(indices(members), func(i int) { hosts[i], errs[i] = a.ask(ctx, members[i], needs) })
-	s.hosts = append(s.hosts, a.host(needs))
+	each(indices(members), func(i int) { hosts[i], errs[i] = a.ask(ctx, members[i], q) })
+	s.hosts = append(s.hosts, a.host(q))
 	for i, h := range hosts {
 		if errs[i] == nil && h.Name != members[i].Name {
 			errs[i] = errors.New("another host, " + h.Name + ", answers for " + members[i].Name)
@@ -84,24 +84,24 @@ func (a *Agent) survey(ctx context.Context, needs []api.Need) (s survey) {
 	return s
 }
 
-// address is where a host's agent is reached.
-func (s *survey) address(host string) string {
-	i := slices.IndexFunc(s.hosts, func(h api.Host) bool { return h.Name == host })
-	return s.hosts[i].Address
+// block is where ranks go, with a new token.
+func (s *survey) block(b placement.Block) api.Block {
+	i := slices.IndexFunc(s.hosts, func(h api.Host) bool { return h.Name == b.Host })
+	return api.Block{Host: b.Host, Address: s.hosts[i].Address, Ranks: b.Ranks, Token: newToken(), Staged: s.hosts[i].Staged, Jobs: s.hosts[i].Jobs}
 }
 
 // Place places a job's ranks over the cluster and reserves their slots. Where others
 // take slots first that it has seen free, it looks again.
 func (a *Agent) Place(ctx context.Context, _ api.Caller, q api.PlaceRequest) (api.PlaceAnswer, error) {
 	for try := 1; ; try++ {
-		s := a.survey(ctx, q.Needs)
-		answer := api.PlaceAnswer{Advertise: a.ip, Profile: a.Profile, Silent: s.silent}
+		s := a.survey(ctx, api.HostRequest{Needs: q.Needs, Blobs: q.Blobs})
+		answer := api.PlaceAnswer{Agent: a.Name, Address: a.address, Advertise: a.ip, Profile: a.Profile, Silent: s.silent}
 		blocks, err := place(q, s.hosts)
 		if err != nil {
 			return answer, unplaced(err, s.silent)
 		}
 		for _, b := range blocks {
-			answer.Blocks = append(answer.Blocks, api.Block{Host: b.Host, Address: s.address(b.Host), Ranks: b.Ranks, Token: newToken()})
+			answer.Blocks = append(answer.Blocks, s.block(b))
 		}
 		if q.DryRun {
 			return answer, nil

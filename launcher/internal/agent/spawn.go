@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/internal/api"
+	"github.com/golaunch/golaunch/launcher/internal/stage/jobdir"
 )
 
 // A job runs here: its supervisor does.
@@ -85,6 +86,7 @@ func (a *Agent) start(q api.SpawnRequest, n api.SpawnNode) (serves string, err e
 		a.mu.Lock()
 		a.slots.End(q.Job)
 		a.mu.Unlock()
+		a.sweep()
 		return "", err
 	}
 	defer ready.Close()
@@ -116,6 +118,11 @@ func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (ready *os.F
 		return nil, err
 	}
 	defer said.Close()
+	dirs, held, err := a.furnish(r.Job, q.Programs)
+	defer a.letGo(dirs)
+	if err != nil {
+		return nil, err
+	}
 	keyReader, keyWriter, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -127,8 +134,8 @@ func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (ready *os.F
 		return nil, err
 	}
 	defer readyWriter.Close()
-	cmd := a.command(q, serve)
-	cmd.Stderr, cmd.ExtraFiles = said, []*os.File{keyReader, readyWriter, file}
+	cmd := a.command(q, serve, len(held))
+	cmd.Stderr, cmd.ExtraFiles = said, append([]*os.File{keyReader, readyWriter, file}, held...)
 	if err := cmd.Start(); err != nil {
 		ready.Close()
 		return nil, fmt.Errorf("starting the supervisor: %w", err)
@@ -144,17 +151,28 @@ func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (ready *os.F
 	return ready, nil
 }
 
+// letGo lets go of directories, which are removed if nobody else holds them.
+func (a *Agent) letGo(dirs []*jobdir.Dir) {
+	for _, d := range dirs {
+		d.Close()
+	}
+}
+
 // The descriptors of a supervisor's process.
 const (
 	keyFD = 3 + iota
 	readyFD
-	lockFD
+	lockFD // and behind it those that hold the job's directories
 )
 
 // command is the process above a supervisor: it owns it, and clears up after it.
-func (a *Agent) command(q api.SpawnRequest, serve bool) *exec.Cmd {
+func (a *Agent) command(q api.SpawnRequest, serve bool, held int) *exec.Cmd {
+	hold := fmt.Sprint(lockFD)
+	for i := range held {
+		hold += fmt.Sprint(",", lockFD+1+i)
+	}
 	args := append(a.Program[1:len(a.Program):len(a.Program)], "supervise", "--join", strings.Join(q.Join, ","), "--host", a.Name,
-		"--secret-fd", fmt.Sprint(keyFD), "--ready-fd", fmt.Sprint(readyFD), "--hold-fd", fmt.Sprint(lockFD), "--wait", q.Wait.String())
+		"--secret-fd", fmt.Sprint(keyFD), "--ready-fd", fmt.Sprint(readyFD), "--hold-fd", hold, "--wait", q.Wait.String())
 	if serve {
 		args = append(args, "--serve", net.JoinHostPort(a.ip, "0"))
 	}
@@ -206,6 +224,7 @@ func (a *Agent) leave(j *job) {
 		attrs = append(attrs, "said", said)
 	}
 	forget(a.Directories.running(), j.Job)
+	a.sweep()
 	a.mu.Lock()
 	delete(a.jobs, j.Job)
 	a.slots.End(j.Job)

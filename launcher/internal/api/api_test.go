@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -92,6 +91,11 @@ func (f *fake) Logs(_ context.Context, who Caller, q LogsRequest, w io.Writer) e
 	return err
 }
 
+func (f *fake) Blob(_ context.Context, who Caller, via string) (func(io.ReadWriteCloser), error) {
+	_, err := answerOf(f, who, via, Empty{})
+	return func(stream io.ReadWriteCloser) { io.Copy(stream, stream); stream.Close() }, err
+}
+
 // served returns a fake agent and a client of it, over a Unix socket.
 func served(t *testing.T) (*fake, *Client) {
 	t.Helper()
@@ -101,7 +105,7 @@ func served(t *testing.T) (*fake, *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewServer(f, slog.New(slog.DiscardHandler), nil)
+	s := NewServer(f, slog.New(slog.DiscardHandler))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	c := DialUnix(dir)
@@ -236,6 +240,34 @@ func TestLogs(t *testing.T) {
 	}
 }
 
+// A stream carries anything in both directions, and ends with its Close.
+func TestStreams(t *testing.T) {
+	f, c := served(t)
+	for _, via := range []string{"", "b:1"} {
+		s, err := c.Blob(within(t), via)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-f.asked; got != via {
+			t.Error(got)
+		}
+		text := strings.Repeat("anything\r\n", 10_000)
+		go io.WriteString(s, text)
+		got := make([]byte, len(text))
+		if _, err := io.ReadFull(s, got); err != nil || string(got) != text {
+			t.Errorf("%.20q, %v", got, err)
+		}
+		s.Close()
+	}
+	if _, err := c.Blob(within(t), "nowhere"); KindOf(err) != BadRequest {
+		t.Error(err)
+	}
+	f.err = Errorf(Denied, "no")
+	if _, err := c.Blob(within(t), ""); KindOf(err) != Denied || !strings.HasSuffix(err.Error(), "blob: no") {
+		t.Error(err)
+	}
+}
+
 // What is no request of ours does not reach the agent.
 func TestWhatIsRefused(t *testing.T) {
 	f, c := served(t)
@@ -310,8 +342,7 @@ func TestPoolKeepsConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewServer(f, slog.New(slog.DiscardHandler), map[string]http.Handler{
-		"POST /v1/blob": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, CallerOf(r).Address != "") })})
+	s := NewServer(f, slog.New(slog.DiscardHandler))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	defer func() { s.Close(); <-ended }()

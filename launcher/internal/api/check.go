@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/golaunch/golaunch/launcher/internal/stage/manifest"
 )
 
 // Limits of what is asked, beyond which nobody means it.
@@ -22,6 +24,7 @@ const (
 	maxLabels = 64
 	maxNeeds  = 64
 	maxDepth  = 32 // of the tree of a spawn
+	maxBlobs  = maxNeeds + manifest.MaxFiles
 )
 
 // CheckHost finds what is wrong with a host's name: it has 1 to 255 letters, digits,

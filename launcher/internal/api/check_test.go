@@ -40,7 +40,7 @@ func TestSenselessRequests(t *testing.T) {
 		{spawn(func(s *SpawnRequest) { s.Nodes = []SpawnNode{deep} }), "more hosts than a launch can have"},
 		{&ReserveRequest{Job: "j", Token: "t", Slots: MaxRanks + 1}, "the number of ranks"},
 		{spawn(func(s *SpawnRequest) { s.Wait = 0 }), "supervisors may try to join for 0s"},
-		{&ReleaseRequest{Job: "j", Blocks: []Block{{"a", "a:1", 1, "/"}}}, "is no reservation's name"},
+		{&ReleaseRequest{Job: "j", Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "/"}}}, "is no reservation's name"},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}}, ""},
 		{&AttachRequest{Job: "j", Front: Front{PID: 0, Ranks: 1}}, "0 is no process"},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1, User: "\x07"}}, "the user is"},

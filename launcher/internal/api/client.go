@@ -47,6 +47,10 @@ type Client struct {
 	name, address string
 }
 
+// Beside returns the client of another agent, whose connections come from the same
+// dialer.
+func (c *Client) Beside(name, address string) *Client { return c.pool.Agent(name, address) }
+
 // Name is what errors call the agent.
 func (c *Client) Name() string { return c.name }
 

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/golaunch/golaunch/launcher/internal/stage/manifest"
 	"github.com/golaunch/golaunch/launcher/internal/stage/needs"
 )
 
@@ -11,6 +13,8 @@ import (
 type HostRequest struct {
 	// Needs are what programs need that may be run there.
 	Needs []Need `json:"needs,omitempty"`
+	// Blobs are what its cache may have.
+	Blobs []manifest.Blob `json:"blobs,omitempty"`
 }
 
 // A Need is what a program needs of a host.
@@ -19,7 +23,19 @@ type Need struct {
 	Needs   needs.Needs `json:"needs"`
 }
 
-func (r *HostRequest) check() error { return checkNeeds(r.Needs) }
+func (r *HostRequest) check() error { return errors.Join(checkNeeds(r.Needs), checkBlobs(r.Blobs)) }
+
+func checkBlobs(blobs []manifest.Blob) error {
+	if len(blobs) > maxBlobs {
+		return fmt.Errorf("%d blobs are asked about, and %d can be", len(blobs), maxBlobs)
+	}
+	for _, b := range blobs {
+		if err := b.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func checkNeeds(list []Need) error {
 	if len(list) > maxNeeds {
@@ -57,6 +73,10 @@ type Host struct {
 	State string `json:"state,omitempty"`
 	// Lacks says what it has not that the Needs asked for, "" if that is nothing.
 	Lacks string `json:"lacks,omitempty"`
+	// Staged says that it has all the Blobs.
+	Staged bool `json:"staged,omitempty"`
+	// Jobs is where jobs have their directories.
+	Jobs string `json:"jobs,omitempty"`
 }
 
 // A NodesRequest asks for the members of the cluster.

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/golaunch/golaunch/launcher/internal/stage/manifest"
 )
 
 // A PlaceRequest asks an agent to place a job's ranks over the cluster and to reserve
@@ -16,6 +19,7 @@ type PlaceRequest struct {
 	Labels        map[string]string `json:"labels,omitempty"`
 	Oversubscribe bool              `json:"oversubscribe,omitempty"`
 	Needs         []Need            `json:"needs,omitempty"`
+	Blobs         []manifest.Blob   `json:"blobs,omitempty"` // that its hosts are to have
 	// DryRun reserves nothing.
 	DryRun bool `json:"dry_run,omitempty"`
 }
@@ -38,12 +42,14 @@ func (r *PlaceRequest) check() error {
 	if err := checkLabels(r.Labels); err != nil {
 		return err
 	}
-	return checkNeeds(r.Needs)
+	return errors.Join(checkNeeds(r.Needs), checkBlobs(r.Blobs))
 }
 
 // A PlaceAnswer says where the ranks go.
 type PlaceAnswer struct {
-	Blocks []Block `json:"blocks"` // in the order of the ranks
+	Blocks  []Block `json:"blocks"` // in the order of the ranks
+	Agent   string  `json:"agent"`  // the host of the agent
+	Address string  `json:"address"`
 	// Advertise is the address, without a port, at which the agent's host is reached.
 	Advertise string `json:"advertise"`
 	Profile   string `json:"profile"` // of gossip
@@ -57,7 +63,15 @@ type Block struct {
 	Address string `json:"address"` // of its agent
 	Ranks   int    `json:"ranks"`
 	Token   string `json:"token,omitempty"` // of its reservation
+	// Staged says that the host has all the Blobs.
+	Staged bool `json:"staged,omitempty"`
+	// Jobs is where jobs have their directories there.
+	Jobs string `json:"jobs,omitempty"`
 }
+
+// JobDirectory is what the directory of a job's program is called, the first, the
+// second and so on.
+func JobDirectory(job string, program int) string { return fmt.Sprintf("%s.%d", job, program) }
 
 // A ReserveRequest asks an agent for slots of its host.
 type ReserveRequest struct {
@@ -130,6 +144,8 @@ type SpawnRequest struct {
 	// Join is where they join, best first; the last is the front.
 	Join  []string    `json:"join"`
 	Nodes []SpawnNode `json:"nodes"`
+	// Programs are what the job's programs need, all of it staged.
+	Programs []manifest.Manifest `json:"programs,omitempty"`
 	// Wait is for how long they try to join, in nanoseconds.
 	Wait time.Duration `json:"wait"`
 }
@@ -154,6 +170,14 @@ func (r *SpawnRequest) check() error {
 	}
 	for _, a := range r.Join {
 		if err := checkAddress(a); err != nil {
+			return err
+		}
+	}
+	if len(r.Programs) > maxNeeds {
+		return fmt.Errorf("there are %d programs, and can be %d", len(r.Programs), maxNeeds)
+	}
+	for _, m := range r.Programs {
+		if err := m.Check(); err != nil {
 			return err
 		}
 	}

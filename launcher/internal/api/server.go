@@ -27,6 +27,9 @@ type Agent interface {
 	Attach(ctx context.Context, who Caller, r AttachRequest, send func(Notice) error) error
 	// Logs writes output.
 	Logs(ctx context.Context, who Caller, r LogsRequest, w io.Writer) error
+	// Blob returns who serves a stream of launcher/internal/stage: this agent, or, if via
+	// is an address, the one there. serve closes the stream.
+	Blob(ctx context.Context, who Caller, via string) (serve func(io.ReadWriteCloser), err error)
 }
 
 // A Caller is who asks.
@@ -50,9 +53,8 @@ const (
 // A Server serves an agent. It must be made by NewServer.
 type Server struct{ http *http.Server }
 
-// NewServer returns a server of an agent. more are further handlers by their pattern,
-// such as "POST /v1/blob".
-func NewServer(a Agent, log *slog.Logger, more map[string]http.Handler) *Server {
+// NewServer returns a server of an agent.
+func NewServer(a Agent, log *slog.Logger) *Server {
 	mux := http.NewServeMux()
 	handle(mux, "host", a.Host)
 	handle(mux, "nodes", a.Nodes)
@@ -66,9 +68,7 @@ func NewServer(a Agent, log *slog.Logger, more map[string]http.Handler) *Server 
 		return a.Attach(ctx, who, r, func(n Notice) error { return json.NewEncoder(w).Encode(n) })
 	}))
 	mux.HandleFunc("POST /v1/logs", stream(a.Logs))
-	for pattern, h := range more {
-		mux.Handle(pattern, h)
-	}
+	mux.HandleFunc(blobPattern, blob(a))
 	return &Server{&http.Server{
 		Handler: mux, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnContext: withCaller,
