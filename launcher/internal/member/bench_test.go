@@ -82,12 +82,13 @@ func sent(members []*Cluster) (sum float64) {
 	return sum
 }
 
-// settle waits until what is sent is no more than when nothing happens.
+// settle waits until what is sent is no more than when nothing happens: pings, and now
+// and then everything that is known of everybody.
 func settle(members []*Cluster) {
 	for {
 		before := sent(members)
 		<-time.After(time.Second)
-		if (sent(members)-before)/float64(len(members)) < 600 {
+		if (sent(members)-before)/float64(len(members)) < 600+15*float64(len(members)) {
 			return
 		}
 	}
