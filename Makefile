@@ -6,7 +6,7 @@ FUZZ    ?= 20s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test vet lint cross race fuzz bench bench-peers soak clean
+.PHONY: help build run test vet lint cross race fuzz bench bench-peers scale soak clean
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench: ## the project's own benchmarks, in benchstat form
 
 bench-peers: build ## measure beside Open MPI and MPICH; writes docs/performance.md
 	$(GO) run ./apps/peers/compare
+
+scale: ## simulate 100,000 hosts; writes docs/scale.md
+	$(GO) run ./launcher/internal/scale/page
 
 soak: ## the long stress tests; minutes
 	GOLAUNCH_SOAK=1 $(GO) test -count=1 -timeout 60m ./...

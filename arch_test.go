@@ -73,6 +73,8 @@ var floors = map[string][]string{
 	"launcher/internal/lines":      {},
 	"launcher/internal/netns":      {},
 	"launcher/internal/placement":  {},
+	"launcher/internal/scale":      {"launcher/internal/tree"},
+	"launcher/internal/scale/page": {"launcher/internal/scale", "launcher/internal/tree"},
 	"launcher/internal/slots":      {},
 	"launcher/internal/proc":       {},
 	"launcher/internal/tree":       {},
@@ -135,6 +137,7 @@ var testFloors = map[string][]string{
 	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
 	"launcher/internal/stage": {"launcher/internal/netns"},
+	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/relay", "runtime/world", "collectives"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},
@@ -164,7 +167,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
