@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -205,6 +206,7 @@ func (d *daemon) run() int {
 				d.rekey()
 				continue
 			}
+			signal.Reset() // a second one ends it at once
 			d.log.Info("agent leaves", "signal", sig.String())
 			if err := d.gossip.Leave(leaveWait); err != nil {
 				d.log.Warn("nobody was told", "error", err)

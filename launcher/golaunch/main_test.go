@@ -116,7 +116,7 @@ func golaunch(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self(), args...)
-	cmd.Env = append(os.Environ(), envRole+"=golaunch", "GORACE=atexit_sleep_ms=0", "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), envRole+"=golaunch", "GORACE=atexit_sleep_ms=0", "TMPDIR="+t.TempDir(), "GOLAUNCH_RUNTIME=/nonexistent")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,22 @@ func TestPlacesAndReserves(t *testing.T) {
 		q.Needs = []api.Need{{Program: "prog", Needs: needs.Needs{Interpreter: "/lib/ld-none.so"}}}
 	})
 	if err == nil || !strings.Contains(err.Error(), "\n  h2: prog needs the interpreter /lib/ld-none.so, and it has no such file") {
+		t.Error(err)
+	}
+}
+
+func TestOtherVersion(t *testing.T) {
+	c := newCluster(t, 1, 1)
+	c.close(1)
+	c.agents[1] = newAgent(t, "h1", 1, t.TempDir())
+	c.agents[1].Version = "9.9"
+	l, err := net.Listen("tcp", c.members[1].Address)
+	if err != nil {
+		t.Skip("somebody has taken the port: ", err)
+	}
+	go func() { c.ended[1] <- c.agents[1].Serve(l, c.members[1].Address, &c.members) }()
+	c.awaitSocket(c.agents[1])
+	if _, err := c.place("j", 2, nil); err == nil || !strings.Contains(err.Error(), "\n  h1: has version 9.9 of golaunch, and h0 has 1") {
 		t.Error(err)
 	}
 }

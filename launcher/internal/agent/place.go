@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -79,6 +80,9 @@ func (a *Agent) survey(ctx context.Context, q api.HostRequest) (s survey) {
 			continue
 		}
 		h.Address = members[i].Address
+		if h.Version != a.Version {
+			h.Lacks = fmt.Sprintf("has version %s of golaunch, and %s has %s", h.Version, a.Name, a.Version)
+		}
 		s.hosts = append(s.hosts, h)
 	}
 	return s
