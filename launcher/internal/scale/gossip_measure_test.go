@@ -17,13 +17,13 @@ type crowd struct {
 	members []*member.Cluster
 }
 
-// gather starts members. The first knows all of them then.
+// gather starts members one after the other. The first knows all of them then.
 func gather(b testing.TB, profile member.Profile, n int) *crowd {
 	c := &crowd{b: b, profile: profile}
 	for i := range n {
 		c.members = append(c.members, c.enter(i))
+		c.awaits(c.members[0], i+1)
 	}
-	c.awaits(c.members[0], n)
 	return c
 }
 
@@ -61,7 +61,7 @@ func (c *crowd) awaits(m *member.Cluster, n int) {
 		select {
 		case <-events:
 		case <-late:
-			c.b.Fatalf("%d members are known, not %d", len(m.Members()), n)
+			c.b.Fatalf("%s knows %d members, not %d", m.Self().Name, len(m.Members()), n)
 		}
 	}
 }
@@ -70,24 +70,15 @@ func (c *crowd) awaits(m *member.Cluster, n int) {
 // it.
 func (c *crowd) news(members []*member.Cluster, change member.Change, name string, act func()) (half, all time.Duration) {
 	learnt := make(chan time.Time, len(members))
-	late := time.After(deadline)
+	late := time.Now().Add(deadline)
 	for _, m := range members {
 		events, cancel := m.Watch()
 		go func() {
 			defer cancel()
-			for {
-				select {
-				case e, ok := <-events:
-					if !ok || e.Change == change && e.Member.Name == name {
-						learnt <- time.Now()
-						return
-					}
-				case <-late:
-					c.b.Errorf("%s is not told of %v %s", m.Self().Name, change, name)
-					learnt <- time.Now()
-					return
-				}
+			if !learns(m, events, change, name, late) {
+				c.b.Errorf("%s is not told of %v %s", m.Self().Name, change, name)
 			}
+			learnt <- time.Now()
 		}()
 	}
 	began := time.Now()
@@ -100,6 +91,22 @@ func (c *crowd) news(members []*member.Cluster, change member.Change, name strin
 		all = max(all, at)
 	}
 	return half, all
+}
+
+// learns waits until a member has seen an event. false: it has not.
+func learns(m *member.Cluster, events <-chan member.Event, change member.Change, name string, late time.Time) bool {
+	over := time.After(time.Until(late))
+	for {
+		select {
+		case e, ok := <-events:
+			if ok && (e.Change != change || e.Member.Name != name) {
+				continue
+			}
+			return ok
+		case <-over:
+			return false
+		}
+	}
 }
 
 // BenchmarkGossip: one joins, one dies, and all idle.
