@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,14 +39,12 @@ type Node struct {
 	err     error  // why nothing more comes
 	at      int    // which of parents it is attached to
 	leaving bool   // it looks for no other parent
-	serving bool
 	paused  bool
 	cut     int // ticks without a way to the root, since it was attached or detached
 }
 
 // NewNode returns a host that is not attached to anybody. If serve is not empty, it
-// is the address at which others will be able to attach to it, once it is attached
-// itself.
+// is the address at which others can attach to it.
 func NewNode(serve string, key []byte) (*Node, error) {
 	n := &Node{m: tree.NewNode(tree.ID(1 + rand.Uint64N(1<<64-1))), key: key}
 	n.hub = hub{machine: n.m, links: map[tree.Link]*link{}, took: n.take, period: tickOf(firstTimeout)}
@@ -55,7 +54,9 @@ func NewNode(serve string, key []byte) (*Node, error) {
 		return n, nil
 	}
 	var err error
-	n.listener, err = join.Listen(serve, key, firstTimeout)
+	if n.listener, err = join.Listen(serve, key, firstTimeout); err == nil {
+		n.running.Go(n.serve)
+	}
 	return n, err
 }
 
@@ -129,7 +130,10 @@ func (n *Node) attend() error {
 		if f.Kind == tree.Refuse {
 			return &RejectedError{f.Text}
 		}
-		full := n.do(func() { err = n.m.FromParent(f); n.followed(f.Kind, err) })
+		full := n.do(func() {
+			err = n.m.FromParent(f)
+			n.period = tickOf(cmp.Or(time.Duration(n.m.Timeout()), firstTimeout))
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", up.where, err)
 		}
@@ -138,18 +142,6 @@ func (n *Node) attend() error {
 				up.waitFor(l)
 			}
 		}
-	}
-}
-
-// followed does what else a frame asks for. mu is held.
-func (n *Node) followed(kind tree.Kind, err error) {
-	if kind != tree.Accept || err != nil {
-		return
-	}
-	n.period = tickOf(time.Duration(n.m.Timeout()))
-	if n.listener != nil && !n.serving {
-		n.serving = true
-		n.running.Go(n.serve)
 	}
 }
 

@@ -23,7 +23,8 @@ const (
 	// Attach says that this is the child's n-th attachment. Facts of all who are below
 	// it came before: whoever hears of the attachment knows them.
 	Attach
-	// Accept answers Attach: yes. N is the failure timeout in nanoseconds.
+	// Accept answers Attach: yes. N is the failure timeout in nanoseconds; 0: the
+	// parent is not attached yet, and will say it again.
 	Accept
 	// Beat says that the sender is there.
 	Beat

@@ -126,7 +126,10 @@ func (n *Node) FromParent(f Frame) error {
 	switch f.Kind {
 	case Beat:
 	case Accept:
-		n.timeout = f.N
+		if f.N != n.timeout && f.N != 0 {
+			n.timeout = f.N
+			n.spread(f)
+		}
 	case Break:
 		n.interrupt()
 	case All:

@@ -372,7 +372,7 @@ func shape(parents ...int) (places []Place) {
 
 // Random schedules of trees that are too large to walk through.
 func TestRandomSchedules(t *testing.T) {
-	seeds := 1500
+	seeds := 1000
 	if os.Getenv("GOLAUNCH_SOAK") != "" {
 		seeds = 100_000
 	}
