@@ -21,7 +21,7 @@ type arrangement struct {
 
 // arrange puts ranks with equal Host together.
 func arrange(cards []card) (*arrangement, error) {
-	if err := sameVersion(cards); err != nil {
+	if err := errors.Join(sameVersion(cards), able(cards)); err != nil {
 		return nil, err
 	}
 	if cards[0].Lead == nil { // all are of one other version, this process included: nonsense
@@ -56,6 +56,16 @@ func sameVersion(cards []card) error {
 		}
 	}
 	return nil
+}
+
+// able returns why ranks cannot join.
+func able(cards []card) (err error) {
+	for rank, c := range cards {
+		if c.Error != "" {
+			err = errors.Join(err, fmt.Errorf("rank %d (%s): %s", rank, c.Name, c.Error))
+		}
+	}
+	return err
 }
 
 // distinct numbers hosts of one name, as golaunch does its virtual hosts.

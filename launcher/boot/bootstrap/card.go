@@ -31,6 +31,8 @@ type card struct {
 	Quota int      // how many its control groups allow it; 0: any number
 
 	Lead *lead `json:",omitempty"` // of rank 0: what holds for the job
+
+	Error string `json:",omitempty"` // why the rank cannot join, so that no other waits for it
 }
 
 // A lead is what rank 0 decides for all.
@@ -44,7 +46,7 @@ type lead struct {
 const maxCPU = 1 << 14
 
 // ownCard describes this process.
-func ownCard(rank int) (card, error) {
+func ownCard(rank int) card {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "localhost"
@@ -59,9 +61,11 @@ func ownCard(rank int) (card, error) {
 	c.Network = c.Machine + " " + link("/proc/self/ns/net")
 	c.Host = c.Network + " " + link("/proc/self/ns/pid")
 	if rank == 0 {
-		c.Lead, err = newLead()
+		if c.Lead, err = newLead(); err != nil {
+			c.Error = err.Error()
+		}
 	}
-	return c, err
+	return c
 }
 
 func read(file string) string {
@@ -140,7 +144,7 @@ func parseCard(text []byte, rank int) (c card, err error) {
 	if err := json.Unmarshal(text, &c); err != nil && (c.Version == "" || c.ours()) {
 		return card{}, fmt.Errorf("rank %d's card: %w", rank, err)
 	}
-	if !c.ours() {
+	if !c.ours() || c.Error != "" {
 		return c, nil
 	}
 	switch {

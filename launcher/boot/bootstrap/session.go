@@ -51,37 +51,51 @@ func join(ctx context.Context, manager *pmi.Conn) (*Session, error) {
 	return s, nil
 }
 
-// connect connects to the helper when it listens; the host's first rank starts it.
-// A fence alone does not wait for the others in every PMI-2 (hydra's): to get what
-// they put before theirs does.
+// connect connects to the helper when it listens; the host's first rank starts it,
+// and tells all whether it does.
 func (s *Session) connect(ctx context.Context) (err error) {
 	rank := s.manager.Rank()
 	host := s.where.hosts[rank]
 	if s.where.isFirst(rank) {
+		word := listening
 		if s.keep, err = helper.Start(ctx, s.where.job(host)); err != nil {
-			return fmt.Errorf("rank %d: %w", rank, err)
+			word = err.Error()
 		}
-		if err := s.manager.Put(ctx, key("helper", host), []byte("listening")); err != nil {
+		if err := s.manager.Put(ctx, key("helper", host), []byte(word)); err != nil {
 			return err
 		}
 	}
-	if err := s.manager.Fence(ctx); err != nil {
-		return err
-	}
-	if _, err := s.manager.Get(ctx, key("helper", host)); err != nil {
+	if err := s.meet(ctx); err != nil {
 		return err
 	}
 	s.Session, err = helper.Dial(ctx, s.where.details().Secret, host, rank)
 	return err
 }
 
+// listening is the word of a helper's starter that all is well.
+const listening = "listening"
+
+// meet waits until every host has a helper. A fence alone does not wait for the
+// others in every PMI-2 (hydra's): to get what they have put before theirs does.
+func (s *Session) meet(ctx context.Context) error {
+	if err := s.manager.Fence(ctx); err != nil {
+		return err
+	}
+	for host, name := range s.where.names {
+		word, err := s.manager.Get(ctx, key("helper", host))
+		if err != nil {
+			return err
+		}
+		if string(word) != listening {
+			return fmt.Errorf("rank %d (%s): %s", s.where.first[host], name, word)
+		}
+	}
+	return nil
+}
+
 // exchange shows every rank's card to all.
 func exchange(ctx context.Context, manager *pmi.Conn) (*arrangement, error) {
-	own, err := ownCard(manager.Rank())
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(own)
+	text, err := json.Marshal(ownCard(manager.Rank()))
 	if err != nil {
 		return nil, err
 	}

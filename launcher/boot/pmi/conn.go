@@ -161,8 +161,8 @@ func (c *Conn) Fence(ctx context.Context) error {
 	return c.name(err, "waiting for all ranks")
 }
 
-// Finalize says that this process needs the process manager no more, and closes the
-// connection: the exit that follows is no failure, whatever its code.
+// Finalize says that this process needs the process manager no more, and gives the
+// connection up: the exit that follows is no failure, whatever its code.
 func (c *Conn) Finalize() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,8 @@ func (c *Conn) Abort(code int, text string) error {
 	return c.name(c.send(c.dialect, c.dialect.abort(code, text)), "abort")
 }
 
-// Close closes the connection. Without Finalize before it this process has failed.
+// Close gives the connection up. Without Finalize before it this process has failed;
+// the process manager sees that when it ends.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -45,7 +45,26 @@ func connect(ctx context.Context) (stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the process manager at %s=%s: %w", EnvPort, os.Getenv(EnvPort), err)
 	}
+	if err := keepOpen(conn.(*net.TCPConn)); err != nil {
+		return nil, errors.Join(fmt.Errorf("the process manager at %s: %w", os.Getenv(EnvPort), err), conn.Close())
+	}
 	return conn, nil
+}
+
+// keepOpen keeps a connection open until the process ends, as an inherited
+// descriptor is: a process manager kills a process whose connection closes before it
+// has said why.
+func keepOpen(conn *net.TCPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var errno syscall.Errno
+	err = raw.Control(func(fd uintptr) { _, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_DUPFD_CLOEXEC, 0) })
+	if err == nil && errno != 0 {
+		err = errno
+	}
+	return err
 }
 
 // inherited returns a duplicate of the inherited descriptor. That itself stays open,
@@ -74,22 +93,7 @@ func inherited(value string) (stream, error) {
 	if err := syscall.SetNonblock(int(own), true); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s=%d: %w", EnvFD, fd, err), syscall.Close(int(own)))
 	}
-	return socket{os.NewFile(own, "process manager")}, nil
-}
-
-// A socket is a duplicate of the inherited one.
-type socket struct{ *os.File }
-
-// Close has the process manager see the end, although the original stays open.
-func (s socket) Close() error {
-	var down error
-	if raw, err := s.SyscallConn(); err == nil {
-		raw.Control(func(fd uintptr) { down = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
-	}
-	if down == syscall.ENOTCONN { // it has closed its end
-		down = nil
-	}
-	return errors.Join(down, s.File.Close())
+	return os.NewFile(own, "process manager"), nil
 }
 
 func notStarted(format string, args ...any) error {
