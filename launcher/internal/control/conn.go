@@ -19,8 +19,6 @@ type Conn struct {
 	queue   []byte    // frames to be written
 	writing bool      // the writer is in a Write
 	err     error     // why nothing can be sent any more
-
-	watch
 }
 
 // NewConn returns a Conn over stream, which it takes over. The caller must Close
@@ -33,9 +31,8 @@ func NewConn(stream io.ReadWriteCloser) *Conn {
 
 func newConn(stream io.ReadWriteCloser, buffer int) *Conn {
 	c := &Conn{stream: stream}
-	c.in = bufio.NewReaderSize(hearing{c}, buffer)
+	c.in = bufio.NewReaderSize(stream, buffer)
 	c.changed.L = &c.mu
-	c.broken = make(chan struct{})
 	return c
 }
 
@@ -49,8 +46,7 @@ type PromptStream interface {
 // promptBuffer is enough for a stream that has what it reads in memory.
 const promptBuffer = 4 << 10
 
-// NewPromptConn returns a Conn that has written a message when Send returns. Watch
-// must not be called.
+// NewPromptConn returns a Conn that has written a message when Send returns.
 func NewPromptConn(stream PromptStream) *Conn {
 	c := newConn(stream, promptBuffer)
 	c.prompt = true
@@ -100,7 +96,6 @@ func (c *Conn) fail(err error) {
 	defer c.mu.Unlock()
 	if c.err == nil {
 		c.err = err
-		close(c.broken)
 	}
 	c.queue = nil
 	c.changed.Broadcast()
@@ -139,20 +134,8 @@ func (c *Conn) next(spare []byte) []byte {
 }
 
 // Receive waits for the next message. io.EOF: the other side has closed the
-// stream between two frames. *SilentError: Watch has given it up.
+// stream between two frames.
 func (c *Conn) Receive() (Message, error) {
-	for {
-		m, err := c.receive()
-		if err != nil {
-			return nil, c.reason(err)
-		}
-		if _, is := m.(*Beat); !is {
-			return m, nil
-		}
-	}
-}
-
-func (c *Conn) receive() (Message, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
 		return nil, err

@@ -1,7 +1,8 @@
 // Package control is the protocol between golaunch's front, which owns the
 // terminal, and a supervisor, which owns the ranks of one host. They talk over
-// one byte stream and share nothing else: no descriptor and no memory, so that
-// the stream may one day cross hosts.
+// one byte stream and share nothing else: no descriptor and no memory. The stream is
+// a socket between two processes of one machine, or goes over the launch tree
+// (launcher/internal/relay).
 //
 // A frame is a length (u32, little-endian, of what follows), a kind (u8) and the
 // message's fields. Numbers are 8 bytes little-endian, strings and byte strings a
@@ -28,8 +29,10 @@
 //
 // Whoever sees the stream end before Done kills all descendants it has.
 //
-// Over a network (launcher/internal/join) the supervisor's Hello is followed by
-// Offer, and the front answers with Keep, from which on both Watch, or Refused.
+// Over the tree the supervisor's Hello is followed by Offer, and the front answers
+// with Keep or Refused. What every host is to know is sent to all: Signal, Kill, Finish,
+// Address and Fate reach the host, too, whose rank they tell of, in the order in which the
+// front sent them among those to that host alone: Start is before them.
 // Hello and Refused stay as they are for ever, and so do their kinds, so that
 // programs of different versions can refuse each other by name.
 //
@@ -41,7 +44,7 @@
 // else is a few small messages a rank. A terminal that has stopped therefore
 // never holds up the news of a failed rank.
 //
-// Goroutine safety: Send, Flush, Pause, Resume and Close may be called from any goroutine,
+// Goroutine safety: Send, Flush and Close may be called from any goroutine,
 // Receive from one at a time. A Conn has one mutex, held over no system call.
 package control
 

@@ -31,7 +31,6 @@ const (
 	kindOffer
 	kindKeep
 	kindRefused
-	kindBeat
 )
 
 // makers returns an empty message, by kind.
@@ -65,7 +64,6 @@ var makers = [...]func() Message{
 	kindOffer:       func() Message { return new(Offer) },
 	kindKeep:        func() Message { return new(Keep) },
 	kindRefused:     func() Message { return new(Refused) },
-	kindBeat:        func() Message { return new(Beat) },
 }
 
 func (*Hello) kind() uint8       { return kindHello }
@@ -97,7 +95,6 @@ func (*Report) kind() uint8      { return kindReport }
 func (*Offer) kind() uint8       { return kindOffer }
 func (*Keep) kind() uint8        { return kindKeep }
 func (*Refused) kind() uint8     { return kindRefused }
-func (*Beat) kind() uint8        { return kindBeat }
 
 func (m *Hello) fields(c *coder) {
 	c.number(&m.Protocol)
@@ -266,5 +263,3 @@ func (m *Offer) fields(c *coder) { c.number(&m.Slots) }
 func (m *Keep) fields(c *coder) { c.long(&m.Timeout) }
 
 func (m *Refused) fields(c *coder) { c.text(&m.Text) }
-
-func (m *Beat) fields(*coder) {}

@@ -32,16 +32,13 @@ type Offer struct {
 	Slots int // how many ranks its host takes; 0: any number
 }
 
-// Keep accepts such a supervisor: from now on it sends Beats, and so does the front,
-// and who is silent for Timeout nanoseconds is lost.
+// Keep accepts such a supervisor. A host that there is no way to for Timeout
+// nanoseconds is lost.
 type Keep struct{ Timeout int64 }
 
 // Refused tells such a supervisor why it is not wanted. The front closes the
 // connection behind it.
 type Refused struct{ Text string }
-
-// Beat says that the sender is there.
-type Beat struct{}
 
 // Build has the supervisor build the Go package in directory Dir, with all
 // temporary files below Scratch, which the supervisor creates, and removes when it

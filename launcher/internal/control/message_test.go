@@ -43,7 +43,6 @@ func samples() []Message {
 		&Offer{Slots: 4},
 		&Keep{Timeout: 1},
 		&Refused{Text: "no"},
-		&Beat{},
 	}
 }
 
