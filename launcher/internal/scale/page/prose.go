@@ -125,9 +125,9 @@ What does not match:
 - Bytes of 50 idle members with the lan profile are those of 40 s, in which not everybody has
   one of the exchanges that it starts once a minute.
 - Of 200 members with the local profile there is no figure: on this machine they had not found
-  each other after five minutes. Members that all start at once while it is busy suspect each
-  other, and lack some news until they exchange everything: 50 then knew a newcomer
-  after 2 s instead of 0.6 s, and 200 had not met after twelve minutes.
+  each other after five minutes. Of members that all start at once, 50 knew a newcomer after
+  2 s instead of 0.6 s, and 200 had not met after twelve minutes. Why is not known: that
+  they suspect each other while it is so busy is likely, and not shown.
 
 ## What single steps cost
 
