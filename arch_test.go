@@ -134,10 +134,11 @@ var testFloors = map[string][]string{
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
 	"launcher/crosshost": {"launcher/internal/netns", "runtime/world", "window", "collectives"},
 
+	"launcher/fivehosts":    {"launcher/internal/netns", "launcher/internal/api", "runtime/world", "collectives"},
 	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
-	"launcher/internal/stage": {"launcher/internal/netns"},
 	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/relay", "runtime/world", "collectives"},
+	"launcher/internal/stage": {"launcher/internal/netns"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},
