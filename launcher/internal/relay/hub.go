@@ -10,8 +10,9 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/tree"
 )
 
-// ackDelay is how long an acknowledgement may wait for something that it can travel
-// with.
+// ackDelay is how long an acknowledgement of the root may wait for something that it
+// can travel with: a host may wait for it to end. Those of hosts have until the next
+// tick: everybody acknowledges what all are told, and nobody waits for that.
 const ackDelay = time.Millisecond
 
 // leaveWait is how long the end of a link may take.
@@ -38,7 +39,9 @@ type hub struct {
 	owing   bool   // Acknowledge will be called
 	took    func() // takes what the machine has received; mu is held
 	closed  bool
-	period  time.Duration
+	period  time.Duration // between two ticks
+
+	ackDelay func() time.Duration // mu is held
 }
 
 // carry sends what the machine wants to send, and returns the links that are full
@@ -52,7 +55,7 @@ func (h *hub) carry() (full []*link) {
 	h.took()
 	if h.machine.Owes() && !h.owing {
 		h.owing = true
-		time.AfterFunc(ackDelay, h.acknowledge)
+		time.AfterFunc(h.ackDelay(), h.acknowledge)
 	}
 	return full
 }

@@ -48,6 +48,7 @@ type Node struct {
 func NewNode(serve string, key []byte) (*Node, error) {
 	n := &Node{m: tree.NewNode(tree.ID(1 + rand.Uint64N(1<<64-1))), key: key}
 	n.hub = hub{machine: n.m, links: map[tree.Link]*link{}, took: n.take, period: tickOf(firstTimeout)}
+	n.ackDelay = func() time.Duration { return n.period }
 	n.changed.L = &n.mu
 	n.over, n.stop = context.WithCancel(context.Background())
 	if serve == "" {

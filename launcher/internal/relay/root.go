@@ -38,6 +38,7 @@ func Listen(address string, key []byte, timeout time.Duration, refused func(from
 	r.end = sync.OnceFunc(func() { close(r.over) })
 	r.progress.L = &r.mu
 	r.hub = hub{listener: l, machine: m, links: map[tree.Link]*link{}, took: r.take, period: tickOf(timeout)}
+	r.ackDelay = func() time.Duration { return ackDelay }
 	r.running.Go(r.serve)
 	r.running.Go(r.tick)
 	return r, nil
