@@ -24,6 +24,7 @@ var roles = map[string]func() error{
 	"silent":  func() error { return joined(silent) },
 	"version": otherVersion,
 	"twice":   twice,
+	"pod":     bePod,
 }
 
 // joined joins and leaves around a body.
