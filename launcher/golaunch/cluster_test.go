@@ -46,7 +46,9 @@ func newCluster(t *testing.T, slots ...int) *cluster {
 		c.agents, c.logs = append(c.agents, nil), append(c.logs, nil)
 		c.start(i)
 	}
-	c.await("all members", func() bool { return len(c.nodes()) == len(slots) })
+	for i := range slots {
+		c.await("all members", func() bool { return len(c.nodesOf(i)) == len(slots) })
+	}
 	return c
 }
 
@@ -133,9 +135,12 @@ type node struct {
 	Host        struct{ Slots, Free int }
 }
 
-func (c *cluster) nodes() (list []node) {
+func (c *cluster) nodes() []node { return c.nodesOf(0) }
+
+// nodesOf are the members that a host's agent knows.
+func (c *cluster) nodesOf(i int) (list []node) {
 	c.t.Helper()
-	got := c.launch(0, "nodes", "--json")
+	got := c.launch(i, "nodes", "--json")
 	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil {
 		c.t.Fatal(got, err)
 	}
@@ -375,7 +380,9 @@ func TestAgentIsKilled(t *testing.T) {
 	for i := range c.agents {
 		c.start(i)
 	}
-	c.await("the members", func() bool { return len(c.nodes()) == 2 && c.nodes()[1].Host.Slots == 2 })
+	for i := range c.agents {
+		c.await("the members", func() bool { n := c.nodesOf(i); return len(n) == 2 && n[0].Host.Slots == 2 && n[1].Host.Slots == 2 })
+	}
 	after := c.theJob(2)
 	for i, p := range after.Places {
 		if p != before.Places[i] || !alive(p.PID) {
