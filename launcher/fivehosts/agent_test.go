@@ -50,7 +50,7 @@ func (c *cluster) killAgents(which ...int) {
 		c.agents[i].Wait()
 	}
 	for _, i := range which {
-		c.start(i)
+		c.start(i, c.join(i)...)
 	}
 	c.whole()
 }

@@ -1,7 +1,6 @@
 package fivehosts
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -56,7 +55,7 @@ func newCluster(t *testing.T, profile string) *cluster {
 		a := &agent{Client: api.DialUnix(c.home(i) + "/run")}
 		t.Cleanup(a.Client.Close)
 		c.agents = append(c.agents, a)
-		c.start(i, "--join", c.Hosts[0].Addr().String())
+		c.start(i, c.join(i)...)
 	}
 	c.whole()
 	return c
@@ -65,6 +64,11 @@ func newCluster(t *testing.T, profile string) *cluster {
 func (c *cluster) key() string       { return filepath.Join(c.dir, "key") }
 func (c *cluster) temp() string      { return filepath.Join(c.dir, "tmp") }
 func (c *cluster) home(i int) string { return filepath.Join(c.dir, c.Hosts[i].Name) }
+
+// join is the flag that tells a host's agent of another.
+func (c *cluster) join(i int) []string {
+	return []string{"--join", c.Hosts[(i+1)%hosts].Addr().String()}
+}
 
 // start starts a host's agent, for the first time or again.
 func (c *cluster) start(i int, flags ...string) {
@@ -248,12 +252,6 @@ func files(home string, dirs ...string) (list []string) {
 		}
 	}
 	return list
-}
-
-// alive reports whether a process runs.
-func alive(pid int) bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !bytes.Contains(stat, []byte(") Z"))
 }
 
 // has fails the test if a text lacks one of parts.

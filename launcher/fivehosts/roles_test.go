@@ -81,7 +81,8 @@ func learn() error {
 // A bequest is what a rank says of its end.
 type bequest struct {
 	at     time.Time
-	failed int // the rank that its error names; -1: none
+	failed int    // the rank that its error names; -1: none
+	host   string // of that rank, "" on the same host
 	text   string
 }
 
@@ -89,10 +90,10 @@ func bequeath(rank int, err error) error {
 	b := bequest{at: time.Now(), failed: -1}
 	var failed *world.RankFailedError
 	if errors.As(err, &failed) {
-		b.failed = failed.Rank
+		b.failed, b.host = failed.Rank, failed.Host
 	}
 	name := filepath.Join(os.Args[1], fmt.Sprint("rank-", rank))
-	return os.WriteFile(name, fmt.Appendf(nil, "%d %d %v", b.at.UnixNano(), b.failed, err), 0o600)
+	return os.WriteFile(name, fmt.Appendf(nil, "%d %d %q %v", b.at.UnixNano(), b.failed, b.host, err), 0o600)
 }
 
 // readBequest reads it.
@@ -102,7 +103,7 @@ func readBequest(dir string, rank int) (b bequest, err error) {
 		return b, err
 	}
 	var at int64
-	if _, err := fmt.Sscan(string(text), &at, &b.failed); err != nil {
+	if _, err := fmt.Sscanf(string(text), "%d %d %q", &at, &b.failed, &b.host); err != nil {
 		return b, err
 	}
 	b.at, b.text = time.Unix(0, at), string(text)
