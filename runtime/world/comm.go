@@ -84,8 +84,9 @@ func (c *Comm) Leave() error {
 
 // Abort ends the whole job (MPI-5.0 section 9.7): golaunch stops every rank and
 // exits with code, 1 to 255. It returns when the supervisor has been told; this
-// process is stopped a moment later. In a world without golaunch it marks this
-// rank as failed.
+// process is stopped a moment later. Under a process manager that is its part, and
+// its exit code may be another one (docs/bootstrap.md). In a world of one and among
+// goroutines it marks this rank as failed.
 func (c *Comm) Abort(code int) error {
 	if code < 1 || code > 255 {
 		return fmt.Errorf("rank %d: Abort with code %d: want 1 to 255", c.process.rank, code)
