@@ -110,32 +110,34 @@ const (
 const defaultTimeout = 10 * time.Second
 
 func newLead() (*lead, error) {
+	settings, err := settings()
 	var random [48]byte
 	rand.Read(random[:])
-	l := &lead{Job: hex.EncodeToString(random[:8]), Secret: random[16:]}
-	l.Settings = boot.Settings{Transport: "auto", Interface: os.Getenv(envInterface), Timeout: defaultTimeout}
+	return &lead{Job: hex.EncodeToString(random[:8]), Secret: random[16:], Settings: settings}, err
+}
+
+func settings() (s boot.Settings, err error) {
+	s = boot.Settings{Transport: "auto", Interface: os.Getenv(envInterface), Timeout: defaultTimeout}
 	switch value := os.Getenv(envTransport); value {
 	case "", "auto":
 	case "shm":
-		l.Settings.Transport = value
+		s.Transport = value
 	default:
-		return nil, fmt.Errorf("%s=%q: want auto or shm", envTransport, value)
+		return s, fmt.Errorf("%s=%q: want auto or shm", envTransport, value)
 	}
 	switch value := os.Getenv(envEncrypt); value {
 	case "", "0":
 	case "1":
-		l.Settings.Encrypt = true
+		s.Encrypt = true
 	default:
-		return nil, fmt.Errorf("%s=%q: want 0 or 1", envEncrypt, value)
+		return s, fmt.Errorf("%s=%q: want 0 or 1", envEncrypt, value)
 	}
 	if value := os.Getenv(envTimeout); value != "" {
-		timeout, err := time.ParseDuration(value)
-		if err != nil || timeout <= 0 {
-			return nil, fmt.Errorf("%s=%q: want a time such as 10s", envTimeout, value)
+		if s.Timeout, err = time.ParseDuration(value); err != nil || s.Timeout <= 0 {
+			return s, fmt.Errorf("%s=%q: want a time such as 10s", envTimeout, value)
 		}
-		l.Settings.Timeout = timeout
 	}
-	return l, nil
+	return s, nil
 }
 
 // parseCard decodes the card of a rank. One of another version has a Version and a
