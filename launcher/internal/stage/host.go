@@ -37,7 +37,7 @@ type Dialer interface {
 // Options are times and a rate. Zero is each one's default.
 type Options struct {
 	// Silence is how long nothing may arrive before a connection is lost: 10 s.
-	// Both ends send something four times in that time.
+	// Both ends send something five times in that time.
 	Silence time.Duration
 	// DialWait is how long connecting may take: 5 s.
 	DialWait time.Duration

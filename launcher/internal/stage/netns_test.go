@@ -166,7 +166,7 @@ func (s *site) staged(b []byte) time.Duration {
 	s.t.Helper()
 	c := contentOf(b)
 	began := time.Now()
-	errs := Push(s.t.Context(), from{s.network.Hosts[0], s.config}, []Content{c}, s.hosts, Options{})
+	errs := Push(s.t.Context(), from{s.network.Hosts[0], s.config}, []Content{c}, s.hosts, patient)
 	took := time.Since(began)
 	if err := errors.Join(errs...); err != nil {
 		s.t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type stream struct {
 	in      *bufio.Reader
 	silence time.Duration
 	watch   *time.Timer // runs while somebody reads
+	reading atomic.Bool
+	missed  atomic.Int32 // quarters of silence since it began to
 
 	ctx   context.Context // ends with the stream; its cause is why
 	end   context.CancelCauseFunc
@@ -32,10 +35,26 @@ func newStream(ctx context.Context, conn io.ReadWriteCloser, silence time.Durati
 	s := &stream{conn: conn, silence: silence}
 	s.ctx, s.end = context.WithCancelCause(ctx)
 	s.unreg = context.AfterFunc(s.ctx, func() { conn.Close() })
-	s.watch = time.AfterFunc(silence, func() { s.end(fmt.Errorf("nothing was heard for %v", silence)) })
+	s.watch = time.AfterFunc(silence/quarters, s.miss)
 	s.watch.Stop()
 	s.in = bufio.NewReaderSize(heard{s}, pieceSize)
 	return s
+}
+
+// quarters is in how many parts silence is measured: when this process itself has not
+// run for a while, one is over, and what has come meanwhile is read in the next.
+const quarters = 4
+
+// miss notes that nothing came for a quarter.
+func (s *stream) miss() {
+	if !s.reading.Load() {
+		return // it stopped just now
+	}
+	if s.missed.Add(1) < quarters {
+		s.watch.Reset(s.silence / quarters)
+		return
+	}
+	s.end(fmt.Errorf("nothing was heard for %v", s.silence))
 }
 
 // close ends the stream, if it has not ended, and closes the connection.
@@ -51,8 +70,11 @@ func (s *stream) close() {
 type heard struct{ *stream }
 
 func (h heard) Read(p []byte) (int, error) {
-	h.watch.Reset(h.silence)
+	h.missed.Store(0)
+	h.reading.Store(true)
+	h.watch.Reset(h.silence / quarters)
 	n, err := h.conn.Read(p)
+	h.reading.Store(false)
 	h.watch.Stop()
 	if err == io.EOF {
 		err = errClosed
@@ -130,7 +152,7 @@ func (s *stream) write(frame []byte) error {
 
 // beat lets the other end know that this one is there, until the stream ends.
 func (s *stream) beat() {
-	t := time.NewTicker(s.silence / 4)
+	t := time.NewTicker(s.silence / (quarters + 1))
 	defer t.Stop()
 	for {
 		select {
