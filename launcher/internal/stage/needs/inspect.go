@@ -33,7 +33,7 @@ func script(head []byte) (Needs, error) {
 	line, _, ended := bytes.Cut(head[2:], []byte("\n"))
 	words := bytes.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
 	if len(words) == 0 {
-		return Needs{}, errors.New("the script names no interpreter after #!")
+		return Needs{}, errors.New("the first line, #!, names no interpreter")
 	}
 	if !ended && len(head) > MaxFirstLine && len(words) == 1 {
 		return Needs{}, fmt.Errorf("the script's interpreter is longer than %d bytes", MaxFirstLine-2)
