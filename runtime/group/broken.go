@@ -60,12 +60,13 @@ func (g *Group) Break(op string, cause error) {
 
 func (g *Group) explain(op string, cause error) {
 	v := reasonsOf(g.area, len(g.ranks), g.me)
+	text := cause.Error()
 	var failed *job.RankFailedError
 	if errors.As(cause, &failed) {
-		v.failed = int32(failed.Rank) + 1
+		v.failed, text = int32(failed.Rank)+1, failed.Cause
 	}
 	put(v.op[:], op)
-	put(v.cause[:], cause.Error())
+	put(v.cause[:], text)
 }
 
 // IsBroken reports whether Broken would return an error. It costs a load.
@@ -81,18 +82,11 @@ func (g *Group) Broken() error {
 	v := reasonsOf(g.area, len(g.ranks), int(member))
 	e := &BrokenError{What: g.what, Rank: g.ranks[member], Op: get(v.op[:]), Cause: get(v.cause[:])}
 	if rank := int(v.failed) - 1; rank >= 0 && rank < g.mem.Size() {
-		e.Failed = g.failed(rank)
+		// The break may be known here before the failure itself.
+		e.Failed = g.mem.FailureBy(rank, e.Cause)
+		e.Cause = e.Failed.Error()
 	}
 	return e
-}
-
-// failed is the failure of a rank by which somebody explained a break.
-func (g *Group) failed(rank int) *job.RankFailedError {
-	var failed *job.RankFailedError
-	if errors.As(g.mem.Failure(rank), &failed) {
-		return failed
-	}
-	return &job.RankFailedError{Rank: rank, Cause: "another rank has lost it"}
 }
 
 // put stores a text with its end marked by a zero byte, cut off where it is too

@@ -36,7 +36,12 @@ func (m *Memory) Failure(rank int) error {
 	if !s.Over() {
 		return nil
 	}
-	return &RankFailedError{Rank: rank, Host: m.nameOf(rank), Cause: Describe(s, code)}
+	return m.FailureBy(rank, Describe(s, code))
+}
+
+// FailureBy is a rank's failure by a cause that this process was told.
+func (m *Memory) FailureBy(rank int, cause string) *RankFailedError {
+	return &RankFailedError{Rank: rank, Host: m.nameOf(rank), Cause: cause}
 }
 
 // SetAddress publishes what the ranks of this host need to reach rank's endpoint,
