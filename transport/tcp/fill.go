@@ -14,7 +14,8 @@ type largePut struct {
 	slot  int32  // -1: none
 	lent  bool   // its pages are in the socket's queue until it has been acknowledged
 	then  []byte // a message that is to follow, nil if there is none or it does
-	done  bool
+	left  bool   // all of src has, and if it is lent the peer has it
+	done  bool   // it has left, or the peer has ended
 }
 
 // A reply is what the peer is owed for one of its requests, or why it gets
@@ -95,7 +96,7 @@ func (p *peer) putPiece() bool {
 		l.then = nil
 	}
 	if inline > 0 {
-		l.done = true
+		l.left, l.done = true, true
 		p.changed()
 	}
 	return true

@@ -48,8 +48,9 @@ func (c *conn) awaitLarge(l *largePut) error {
 		p.tx.mu.Lock()
 		err := c.end()
 		if l.done {
-			// The payload has left, or the peer has ended: then its completion says so.
-			if l.token&connToken == 0 {
+			// What has left is no failure, though the peer may have ended since, and
+			// of what has not its completion tells, if there will be one.
+			if l.left || l.token&connToken == 0 {
 				err = nil
 			}
 			then := l.then

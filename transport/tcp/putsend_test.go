@@ -2,6 +2,8 @@ package tcp
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -71,5 +73,38 @@ func TestPutSendWithoutCredit(t *testing.T) {
 	check(t, <-result)
 	if !bytes.Equal(l.mem, bytes.Repeat([]byte{1}, len(l.mem))) {
 		t.Error("the message came before the payload")
+	}
+}
+
+// TestPutSendAsThePeerLeaves: what has left and was taken has been sent, though the
+// peer leaves before the sender looks again.
+func TestPutSendAsThePeerLeaves(t *testing.T) {
+	for _, n := range []int{2 << 20, lentMessages * lentBytes} {
+		l := startLender(t, n)
+		received := make(chan error, 1)
+		go func() {
+			done := make([]transport.Completion, 1)
+			for k, err := 0, error(nil); ; k, err = l.to.Poll(done) {
+				if err != nil || k == 1 {
+					received <- errors.Join(err, l.to.Close())
+					return
+				}
+			}
+		}()
+		waited := false
+		l.from.cfg.Wait = func(context.Context, int, func() bool) error {
+			waited = true
+			for end := time.Now().Add(wildPatience); l.from.peerAt(1).end() == nil; {
+				if _, err := l.from.Poll(make([]transport.Completion, 1)); err != nil || time.Now().After(end) {
+					return errors.Join(err, errors.New("the peer has not left"))
+				}
+			}
+			return nil
+		}
+		check(t, l.c.(*conn).PutSend(l.at, make([]byte, n), []byte{1}))
+		check(t, <-received)
+		if !waited {
+			t.Errorf("%d bytes fit into the socket", n)
+		}
 	}
 }

@@ -146,7 +146,7 @@ func (r *requests) finish(p *peer, i int32) {
 		s.err = s.conn.takeLate()
 	}
 	if s.large != nil {
-		s.large.done = true
+		s.large.left, s.large.done = s.err == nil, true
 	}
 	switch {
 	case s.silent:

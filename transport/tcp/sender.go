@@ -221,7 +221,7 @@ func (p *peer) bigIsOut() {
 	if l := s.bigOf; l != nil {
 		s.bigOf = nil
 		if len(l.src) == 0 && !l.lent {
-			l.done = true
+			l.left, l.done = true, true
 			p.changed()
 		}
 	}
