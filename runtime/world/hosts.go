@@ -41,8 +41,9 @@ func (in *Inside) Over(member int) error {
 }
 
 // lateTime is how long a rank of another host that has left is given to be heard
-// of: what it sent last may still be under way.
-const lateTime = time.Second
+// of: what it sent last may still be under way, and where hundreds of hosts connect
+// at once also the connection.
+const lateTime = 5 * time.Second
 
 // silent returns a *RankFailedError when nothing more will come from a rank.
 func (p *process) silent(rank int) error {
