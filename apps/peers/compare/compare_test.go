@@ -155,17 +155,17 @@ func TestVersionName(t *testing.T) {
 }
 
 func TestExecute(t *testing.T) {
-	output, used, err := execute(t.Context(), []string{"sh", "-c", "echo out; echo complaint >&2"})
+	output, used, err := execute(t.Context(), time.Minute, []string{"sh", "-c", "echo out; echo complaint >&2"})
 	if err != nil || string(output) != "out\n" || used.wall <= 0 {
 		t.Errorf("%q, %v, %v", output, used, err)
 	}
-	_, _, err = execute(t.Context(), []string{"sh", "-c", "echo complaint >&2; exit 3"})
+	_, _, err = execute(t.Context(), time.Minute, []string{"sh", "-c", "echo complaint >&2; exit 3"})
 	if err == nil || !strings.Contains(err.Error(), "exit status 3\ncomplaint") {
 		t.Errorf("a failing command: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, _, err = execute(ctx, []string{"sleep", "60"}); err == nil || err.Error() != "enough" {
+	if _, _, err = execute(ctx, time.Minute, []string{"sleep", "60"}); err == nil || err.Error() != "enough" {
 		t.Errorf("a cancelled command: %v", err)
 	}
 }
@@ -187,6 +187,20 @@ func TestUsage(t *testing.T) {
 	sum.add(usage{wall: 3 * time.Second})
 	if got := sum.others(1); got != 0.25 {
 		t.Errorf("the sum's share is %v, want 0.25", got)
+	}
+}
+
+// TestAPeerThatHangsIsStartedAgain has launchers that do not end.
+func TestAPeerThatHangsIsStartedAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, &hungError{time.Millisecond})
+	defer cancel()
+	for name, want := range map[string]int{report.MPICH: hangs, report.Golaunch: 0} {
+		var progress strings.Builder
+		m := &measuring{o: options{batches: 1, tries: 1}, cores: 2, progress: &progress}
+		_, _, err := m.run(ctx, contender{name: name, launcher: "yes"}, cases()[0])
+		if got := strings.Count(progress.String(), "hung"); err == nil || got != want {
+			t.Errorf("%s: started again %d times, want %d; %v", name, got, want, err)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func describe(ctx context.Context, m *measuring, dir string) (report.Setup, erro
 		if c.name != report.Golaunch {
 			argv[0] = c.programs[idle]
 		}
-		output, _, err := execute(ctx, argv)
+		output, _, err := execute(ctx, quickLimit, argv)
 		if err != nil {
 			return s, err
 		}

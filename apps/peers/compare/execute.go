@@ -12,9 +12,15 @@ import (
 )
 
 const (
-	runLimit  = 5 * time.Minute  // one run of one case
-	killAfter = 10 * time.Second // a launcher's time to end its ranks after SIGTERM
+	runLimit   = 5 * time.Minute  // one run of one case
+	quickLimit = 40 * time.Second // one of a batch or two
+	killAfter  = 10 * time.Second // a launcher's time to end its ranks after SIGTERM
 )
+
+// A hungError reports a run that did not end in time.
+type hungError struct{ limit time.Duration }
+
+func (e *hungError) Error() string { return fmt.Sprintf("it ran longer than %v", e.limit) }
 
 // usage is what runs took of the machine.
 type usage struct {
@@ -35,10 +41,10 @@ func (u usage) others(cores int) float64 {
 	return max(0, u.foreign.Seconds()/(u.wall.Seconds()*float64(cores)))
 }
 
-// execute runs a command to its end and returns its standard output. Its standard
+// execute runs a command to its end, or its limit, and returns its standard output. Its standard
 // error is part of the error.
-func execute(ctx context.Context, argv []string) ([]byte, usage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, runLimit, fmt.Errorf("it ran longer than %v", runLimit))
+func execute(ctx context.Context, limit time.Duration, argv []string) ([]byte, usage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &hungError{limit})
 	defer cancel()
 	var output, complaints bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -15,6 +15,9 @@ import (
 // disturbed is the share of the cores that others may take from a run.
 const disturbed = 0.1
 
+// hangs is how often in a row a peer may hang.
+const hangs = 3
+
 // measure builds everything in a temporary directory and runs all rounds. A run
 // that fails is reported at the end; its figures would be missed silently in a
 // median, so that nothing is returned then.
@@ -99,7 +102,7 @@ func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]repor
 	var records []report.Record
 	var kept usage
 	for try := range m.o.tries {
-		again, used, err := m.once(ctx, c, bc)
+		again, used, err := m.patiently(ctx, c, bc)
 		if err != nil {
 			return nil, used, err
 		}
@@ -114,10 +117,25 @@ func (m *measuring) run(ctx context.Context, c contender, bc benchCase) ([]repor
 	return records, kept, nil
 }
 
+// patiently runs one case of one contender. A peer that hangs, as MPICH over TCP does
+// now and then, is started again. That this project does
+// is for nobody to overlook.
+func (m *measuring) patiently(ctx context.Context, c contender, bc benchCase) (records []report.Record, used usage, err error) {
+	for range hangs {
+		records, used, err = m.once(ctx, c, bc)
+		var hung *hungError
+		if c.name == report.Golaunch || !errors.As(err, &hung) {
+			break
+		}
+		fmt.Fprint(m.progress, " (hung)")
+	}
+	return records, used, err
+}
+
 // once runs one case of one contender once.
 func (m *measuring) once(ctx context.Context, c contender, bc benchCase) ([]report.Record, usage, error) {
 	argv := c.command(bc, m.o, m.cores)
-	output, used, err := execute(ctx, argv)
+	output, used, err := execute(ctx, m.o.limit(), argv)
 	if err != nil {
 		return nil, used, fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -78,6 +79,14 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 		o.docs = ""
 	}
 	return o, o.check(flags.Args())
+}
+
+// limit is how long a run may take.
+func (o *options) limit() time.Duration {
+	if o.divide > 1 {
+		return quickLimit
+	}
+	return runLimit
 }
 
 func (o *options) check(rest []string) error {
