@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -27,6 +28,22 @@ func (c *cluster) meet(i int, flags ...string) time.Duration {
 		last = max(last, at)
 	}
 	return time.Unix(0, last).Sub(r.began)
+}
+
+// meetAgain is for after a partition: who was cut off suspects the others, may have one
+// taken for dead when it is back, and that one has to refute it. A launch at that moment
+// finds no room.
+func (c *cluster) meetAgain(i int) {
+	c.t.Helper()
+	c.await("room for all ranks", func() bool {
+		r := c.begin(i, append([]string{"-n", fmt.Sprint(ranks)}, self(c.t, "meet")...)...)
+		r.stdin.Close()
+		got := r.wait()
+		if got.code != 0 && !strings.Contains(got.stderr, "cannot be placed") {
+			c.t.Fatal(got)
+		}
+		return got.code == 0
+	})
 }
 
 func TestLaunch(t *testing.T) {

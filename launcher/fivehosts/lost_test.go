@@ -86,7 +86,7 @@ func TestHostIsLost(t *testing.T) {
 			if tt.profile == "local" { // others take half a minute to call whom they have lost
 				c.heal(hosts - 1)
 				c.quiet()
-				c.meet(0)
+				c.meetAgain(0)
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestPartitionBetweenJobs(t *testing.T) {
 	}
 	has(t, c.succeed(4, with("-n 4", "sh", "-c", "echo $GOLAUNCH_HOST")...), "host-4\nhost-4\nhost-4\nhost-4\n")
 	c.heal(3, 4)
-	c.meet(3)
+	c.meetAgain(3)
 	c.quiet()
 }
 
