@@ -89,5 +89,8 @@ func (e *engine) allreduceLarge(ctx context.Context, c *call, in, out []byte) er
 	if e.all(offersIn | offersOut) {
 		return e.allreduceDirect(ctx, c)
 	}
+	if e.hosts == "" && e.size > 1 && e.part > 0 {
+		return e.allreduceStaged(ctx, c, in, out)
+	}
 	return e.stream(ctx, c, schedule.ForAllreduce(e.size, c.bytes, e.hosts), in, out)
 }

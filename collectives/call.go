@@ -52,7 +52,8 @@ func (c *call) small() bool { return c.bytes <= group.MaxPayload }
 //	bits 21-23  reduction
 //	bit  20     large: the payload is an offer
 //	bits 13-19  root mod 128
-//	bits  0-12  bytes; if large: 0 in the opening round, 1 in the closing one
+//	bits  0-12  bytes; if large: 0 in the opening round, 1 in the closing one,
+//	            others between them
 const (
 	sigOurs   = 1 << 31
 	whatAt    = 28
@@ -63,6 +64,8 @@ const (
 	rootMask  = 1<<7 - 1
 	bytesMask = 1<<13 - 1
 	sigEnd    = 1
+	sigStage  = 2 // the ranks tell where their stages are
+	sigBlock  = 3 // they are through with a block
 )
 
 // agreement is the part of the signature that does not depend on the size.

@@ -54,8 +54,19 @@ func (e *engine) reach(member int, m *mapping, at arena.Extent, n int) ([]byte, 
 	return mem, nil
 }
 
-// close is the last round.
-func (e *engine) close(ctx context.Context, c *call) error { return e.round(ctx, c, c.closing(), nil) }
+// close is the last round, after this rank's last access to a peer's buffers.
+//
+// A rank that gives up breaks the group and returns, and its buffers may then be
+// used for something else, also while a peer still reads them. It may have published
+// its closing round before. Whoever finds the group unbroken here has read before
+// that; whoever does not leaves the round undone, and so nobody's operation
+// succeeds that depends on what was read.
+func (e *engine) close(ctx context.Context, c *call) error {
+	if err := e.group.Broken(); err != nil {
+		return err
+	}
+	return e.round(ctx, c, c.closing(), nil)
+}
 
 // share is a rank's part of n bytes: the parts are whole cache lines, and so
 // whole elements, except for the end.

@@ -8,13 +8,15 @@
 // number of elements, root and Op. A difference is found before any element
 // moves, and every rank gets a [*MismatchError] that says what each side called.
 //
-// # Three ways
+// # Four ways
 //
 //   - Contributions of at most 4 KiB travel in the slots of the communicator's
 //     group: one round of publishing and waiting. Nothing is allocated.
 //   - Larger ones in memory of the arena (arena.Alloc) are read, and results
 //     written, where they are: each rank combines its part of the vector from
 //     everybody's input and stores it into everybody's output.
+//   - A larger Allreduce of other memory, by up to 36 ranks of one host, goes block by
+//     block through memory of their arenas.
 //   - Anything else goes by the schedules of package schedule through pipes
 //     between the ranks.
 //

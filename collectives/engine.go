@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/golaunch/golaunch/collectives/schedule"
+	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
 	"github.com/golaunch/golaunch/runtime/world"
 )
@@ -24,6 +25,10 @@ type engine struct {
 	outputs [][]byte
 	scratch []byte // Temp of schedules
 
+	arena *arena.Arena
+	stage *stage // nil before the first use
+	part  int    // bytes of a part in it, 0 if there is to be none; tests lower it before the first use
+
 	links    *links   // to members of other hosts; nil before the first stream
 	outlets  []outlet // by rank; nil before the first use
 	inlets   []inlet
@@ -34,13 +39,14 @@ type engine struct {
 // newEngine is kept out of enter, which is on everybody's way.
 //
 //go:noinline
-func newEngine(inside *world.Inside) *engine {
+func newEngine(comm *world.Comm, inside *world.Inside) *engine {
 	g := inside.Group()
 	n := g.Size()
 	return &engine{
 		inside: inside, group: g, me: g.Me(), size: n, hosts: hostsOf(inside.Hosts()),
 		offers: make([]offer, n), views: make([]view, n),
 		outlets: make([]outlet, n), inlets: make([]inlet, n),
+		arena: comm.Arena(), part: partRoom(n),
 	}
 }
 
@@ -54,6 +60,13 @@ func hostsOf(hosts []int) schedule.Hosts {
 	return ""
 }
 
+// Close gives up what the engine has. Every member has stopped using it.
+func (e *engine) Close() error {
+	err := errors.Join(e.links.close(), e.stage.free(e.arena))
+	e.links, e.stage = nil, nil
+	return err
+}
+
 // enter begins a call on a communicator. Each enter that succeeds is ended by leave.
 func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 	inside := world.Of(comm)
@@ -62,7 +75,7 @@ func enter(ctx context.Context, comm *world.Comm, c *call) (*engine, error) {
 	}
 	e, ok := inside.Collectives.(*engine)
 	if !ok {
-		e = newEngine(inside)
+		e = newEngine(comm, inside)
 		inside.Collectives = e
 	}
 	if ctx.Err() != nil {

@@ -175,17 +175,11 @@ func (l *links) hear(from int, msg []byte) {
 	l.writers[m].Taken(t.taken)
 }
 
-// Close gives the links up. Every member has stopped using them.
-func (e *engine) Close() error {
-	if e.links == nil {
+// close gives the links up.
+func (l *links) close() error {
+	if l == nil {
 		return nil
 	}
-	l := e.links
-	e.links = nil
-	return l.close()
-}
-
-func (l *links) close() error {
 	l.port.Close()
 	return l.region.Close()
 }

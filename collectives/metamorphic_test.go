@@ -14,10 +14,9 @@ import (
 	"github.com/golaunch/golaunch/runtime/worldtest"
 )
 
-// The same random operations by every way there is: the three ways that the
-// operations choose from, and every schedule by force. All must agree with a
-// serial reference, and so with each other. Values are small integers: exact in
-// every type, in any order.
+// The same random operations by every way there is: those that the operations choose
+// from, and every schedule by force. All must agree with a serial reference, and so
+// with each other. Values are small integers: exact in every type, in any order.
 
 type (
 	celsius float32 // a named type counts as the one under it
@@ -52,6 +51,7 @@ func TestEveryWayGivesTheSame(t *testing.T) {
 			worldtest.Anywhere(t, n, func(ctx context.Context, comm *world.Comm) {
 				x := &trial{t: t, ctx: ctx, comm: comm, agree: rand.New(rand.NewPCG(uint64(n), 0))}
 				x.own = rand.New(rand.NewPCG(uint64(n), uint64(1+comm.Rank())))
+				engineOf(t, ctx, comm).part = 4096 // several blocks
 				for range trials {
 					kinds[x.agree.IntN(len(kinds))](x)
 				}

@@ -32,7 +32,8 @@ func sumByRank(ranks, n int) []float64 {
 	return sum
 }
 
-// Small, direct and streamed by parts: the same order, so the same bits.
+// Small, direct, through stages and through pipes by parts: the same order, so the
+// same bits, in place and apart.
 func TestSumsAreCombinedByRank(t *testing.T) {
 	for _, n := range []int{300, 20000} { // small; 20 KB a rank's part with eight ranks
 		for ranks := 1; ranks <= 8; ranks++ {
@@ -43,14 +44,32 @@ func TestSumsAreCombinedByRank(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				for i, out := range [][]float64{make([]float64, n), near[:n]} {
-					in := near[n:]
-					copy(in, rough(uint64(comm.Rank()), n))
-					if err := Allreduce(ctx, comm, in, out, Sum); err != nil {
+				engineOf(t, ctx, comm).part = 4096 // several blocks
+				same := make([]float64, n)
+				pipes := schedule.AllreduceReduceScatterAllgather
+				for _, way := range []struct {
+					name    string
+					in, out []float64
+					forced  *schedule.Algorithm
+				}{
+					{"direct", near[n:], near[:n], nil},
+					{"staged", near[n:], make([]float64, n), nil},
+					{"staged, in place", same, same, nil},
+					{"pipes", near[n:], make([]float64, n), &pipes},
+					{"pipes, in place", same, same, &pipes},
+				} {
+					copy(way.in, rough(uint64(comm.Rank()), n))
+					b := &buffers[float64]{trial: &trial{t: t, ctx: ctx, comm: comm}, in: way.in, out: way.out}
+					if way.forced != nil {
+						err = b.force(callAllreduce, *way.forced, 0, Sum)
+					} else {
+						err = b.call(callAllreduce, 0, Sum)
+					}
+					if err != nil {
 						t.Error(err)
 					}
-					if !bytes.Equal(asBytes(out), want) {
-						t.Errorf("%d elements, rank %d of %d, out %d: not the sum by rank", n, comm.Rank(), ranks, i)
+					if !bytes.Equal(asBytes(way.out), want) {
+						t.Errorf("%d elements, rank %d of %d, %s: not the sum by rank", n, comm.Rank(), ranks, way.name)
 					}
 				}
 			})
