@@ -456,6 +456,15 @@ func TestTerminalVanishes(t *testing.T) {
 		c.await("the ranks' end", func() bool { return !alive(pids[0]) && !alive(pids[1]) })
 		c.quiet()
 	}
+	// These are killed on every host when they have had their time.
+	r := c.begin(0, with("-n 2", sh(`trap "" HUP TERM; `+stays[2])...)...)
+	pids := r.pids(2)
+	r.signal(syscall.SIGHUP)
+	r.wait().expect(t, result{128 + int(syscall.SIGHUP), "", "interrupted by SIGHUP\ngolaunch: 2 ranks were stopped"})
+	if alive(pids[0]) || alive(pids[1]) {
+		t.Error("ranks have outlived their golaunch")
+	}
+	c.quiet()
 	for i := range c.agents {
 		if left, _ := os.ReadDir(filepath.Join(c.dir, string(rune('a'+i)), "state/running")); len(left) > 0 {
 			t.Error(left)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -85,6 +86,29 @@ func TestCtrlC(t *testing.T) {
 	term.until("ready\r\nready\r\n")
 	term.master.WriteString("\x03")
 	term.expect(130, "^Cgolaunch: interrupted by SIGINT\r\n")
+}
+
+// A terminal vanishes whose ranks do not mind, and print nothing.
+func TestTerminalIsClosed(t *testing.T) {
+	t.Parallel()
+	told := newFifo(t)
+	term := onTerminal(t, with("-n 2 --virtual-hosts 2 -x FIFO="+told.Name(), sh(`trap "" HUP TERM; echo $$ >$FIFO; echo ready; while :; do sleep 1000; done`)...)...)
+	term.until("ready\r\nready\r\n")
+	var pids [2]int
+	if _, err := fmt.Fscan(told, &pids[0], &pids[1]); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	term.master.Close()
+	term.cmd.Wait()
+	if took := time.Since(begin); term.cmd.ProcessState.ExitCode() != 128+int(syscall.SIGHUP) || took < 10*time.Second {
+		t.Error(term.cmd.ProcessState, took)
+	}
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d lives", pid)
+		}
+	}
 }
 
 func TestTypedInput(t *testing.T) {

@@ -14,6 +14,9 @@
 //	finishing  no rank is left; the supervisors clear up behind the ranks
 //	over
 //
+// Of the forwarded signals, SIGHUP has an end: HangupWait after it, what is left in
+// running or winding is killed.
+//
 // preparing leads to running or finishing; running to winding, stopping,
 // killing or finishing; winding back to running or on like running; the others
 // only downwards.

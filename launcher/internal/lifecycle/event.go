@@ -13,6 +13,9 @@ const (
 	// Grace is how long after a forwarded signal a failure does not stop the other
 	// ranks: they may be saving their work or printing their goroutines.
 	Grace = 2 * Second
+	// HangupWait is how long ranks may live after SIGHUP was forwarded: whoever
+	// started them is gone, and nobody else will end them.
+	HangupWait = 10 * Second
 	// Linger is how long descendants may outlive the last rank of a job that went
 	// well, so that a logger at the end of a pipe can write its last lines.
 	Linger = 100 * Millisecond

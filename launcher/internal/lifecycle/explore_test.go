@@ -16,7 +16,7 @@ type world struct {
 	proc []process
 	// what golaunch did
 	launched, termed, killed, finished bool
-	termedAt                           Instant
+	termedAt, hungUpAt                 Instant // hungUpAt: when SIGHUP was first forwarded
 	interrupts                         int
 }
 
@@ -44,7 +44,8 @@ type key struct {
 	gone                                   [2]bool
 	live, failures, ending, quits, forward int
 	phase                                  phase
-	deadline, timeout, termedAt            Instant
+	deadline, timeout, hangup              Instant
+	termedAt, hungUpAt                     Instant
 	verdict                                Verdict
 	decided, echo                          bool
 	last                                   Interrupted
@@ -62,7 +63,7 @@ func (w *world) key() key {
 	}
 	k := key{
 		live: j.live, failures: j.failures, ending: j.ending, quits: j.quits, forward: j.forward, phase: j.phase,
-		deadline: rel(j.deadline), timeout: rel(j.timeout), termedAt: rel(w.termedAt), verdict: j.verdict, decided: j.decided,
+		deadline: rel(j.deadline), timeout: rel(j.timeout), hangup: rel(j.hangup), termedAt: rel(w.termedAt), hungUpAt: rel(w.hungUpAt), verdict: j.verdict, decided: j.decided,
 		echo: w.now-j.lastAt < Echo, last: j.last, launched: w.launched, termed: w.termed, killed: w.killed,
 		finished: w.finished, interrupts: w.interrupts,
 	}
@@ -107,7 +108,7 @@ func (w *world) possible() (events []Event) {
 		events = append(events, Interrupted{Signal: 10})
 	}
 	if w.interrupts < 2/len(w.job.Hosts) { // with two hosts there are states enough
-		events = append(events, Interrupted{Signal: 2, Ends: true})
+		events = append(events, Interrupted{Signal: 2, Ends: true}, Interrupted{Signal: sighup, Ends: true})
 	}
 	for host, gone := range w.job.gone {
 		if !gone && w.finished {
@@ -179,8 +180,11 @@ func (w *world) carryOut(todo []Action) error {
 			if w.killed || w.finished {
 				return fmt.Errorf("signal after the kill")
 			}
-			if a.Signal == 15 {
+			switch {
+			case a.Signal == sigterm:
 				w.termed, w.termedAt = true, w.now
+			case a.Signal == sighup && w.hungUpAt == 0:
+				w.hungUpAt = w.now
 			}
 		case Kill:
 			w.killed = true
@@ -223,6 +227,8 @@ func (w *world) invariants() error {
 		return fmt.Errorf("rank %d is blamed and has done nothing", v.Rank)
 	case w.termed && !w.killed && !w.finished && !w.job.Over() && (!waits || deadline > w.termedAt+StopWait) && w.job.phase == stopping:
 		return fmt.Errorf("SIGTERM at %v, and SIGKILL only at %v", w.termedAt, deadline)
+	case w.hungUpAt != 0 && !w.termed && !w.killed && !w.finished && !w.job.Over() && (!waits || deadline > w.hungUpAt+HangupWait):
+		return fmt.Errorf("SIGHUP at %v, and nothing ends what outlives it: %v", w.hungUpAt, deadline)
 	case w.job.Over() && len(w.job.Handle(Tick{}, w.now)) > 0:
 		return fmt.Errorf("something to do when it is over")
 	case w.job.live < 0:

@@ -3,6 +3,7 @@ package lifecycle
 // Numbers of the signals that decisions depend on; they are the same on every
 // architecture of Linux.
 const (
+	sighup  = 1
 	sigquit = 3
 	sigterm = 15
 )
@@ -51,7 +52,16 @@ func (j *Job) repeated(e Interrupted) bool {
 
 func (j *Job) forwarded(e Interrupted, now Instant) []Action {
 	j.phase, j.deadline, j.forward = winding, now+Grace, e.Signal
+	if e.Signal == sighup && j.hangup == 0 {
+		j.hangup = now + HangupWait
+	}
 	return []Action{Signal{Signal: e.Signal}}
+}
+
+// hungUp ends ranks that have not ended although their terminal is gone.
+func (j *Job) hungUp(now Instant) []Action {
+	j.blame(Interrupted{Signal: sighup})
+	return j.kill(now)
 }
 
 // obeyed reports whether the rank's end is what the forwarded signal does to a

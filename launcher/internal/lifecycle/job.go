@@ -41,6 +41,7 @@ type Job struct {
 	phase    phase
 	deadline Instant // of the phase; 0: none
 	timeout  Instant // when Config.Timeout expires; 0: never
+	hangup   Instant // when ranks are killed that have outlived SIGHUP; 0: never
 	failures int     // ranks with a Failure
 	verdict  Verdict
 	decided  bool // verdict is final but for Stuck and a better culprit
@@ -76,11 +77,18 @@ func (j *Job) Ranks() []Rank { return j.ranks }
 // Deadline is when Handle wants a Tick at the latest; false: not at all.
 func (j *Job) Deadline() (Instant, bool) {
 	d := j.deadline
-	if j.timeout != 0 && (j.phase == running || j.phase == winding) && (d == 0 || j.timeout < d) {
-		d = j.timeout
+	if j.goesOn() {
+		for _, end := range []Instant{j.timeout, j.hangup} {
+			if end != 0 && (d == 0 || end < d) {
+				d = end
+			}
+		}
 	}
 	return d, d != 0 && j.phase != over
 }
+
+// goesOn reports whether ranks run and nothing ends them.
+func (j *Job) goesOn() bool { return j.phase == running || j.phase == winding }
 
 // Handle takes note of an event and returns what is to be done, in order.
 func (j *Job) Handle(e Event, now Instant) (todo []Action) {
@@ -240,8 +248,11 @@ func (j *Job) kill(now Instant) []Action {
 
 // expire does what is due.
 func (j *Job) expire(now Instant) []Action {
-	if j.timeout != 0 && now >= j.timeout && (j.phase == running || j.phase == winding) {
+	switch {
+	case j.timeout != 0 && now >= j.timeout && j.goesOn():
 		return j.end(Verdict{Outcome: TimedOut, Code: codeTimeout, Rank: -1}, now)
+	case j.hangup != 0 && now >= j.hangup && j.goesOn():
+		return j.hungUp(now)
 	}
 	if j.deadline == 0 || now < j.deadline {
 		return nil
