@@ -3,6 +3,7 @@ package member
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -94,12 +95,23 @@ func settle(members []*Cluster) {
 	}
 }
 
+// Deaths are how often a member was told of the death of another, all of which live: those
+// that have too little of a processor to answer in time.
 func benchBoot(b *testing.B, profile Profile, n int) {
 	for b.Loop() {
+		before := used()
 		members := crowd(b, profile, n)
-		everybody(b, members, func(c *Cluster, _ Event) bool { return int(c.alive.Load()) == n })()
+		var deaths atomic.Int64
+		everybody(b, members, func(c *Cluster, e Event) bool {
+			if e.Change == Died {
+				deaths.Add(1)
+			}
+			return int(c.alive.Load()) == n
+		})()
 		b.StopTimer()
 		b.ReportMetric(sent(members)/float64(n), "B/member")
+		b.ReportMetric((used().CPU-before.CPU).Seconds()*1e3/float64(n), "cpu-ms/member")
+		b.ReportMetric(float64(deaths.Load())/float64(n), "deaths/member")
 		closeAll(members)
 		b.StartTimer()
 	}

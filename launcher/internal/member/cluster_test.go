@@ -2,7 +2,10 @@ package member
 
 import (
 	"net"
+	"net/netip"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +123,76 @@ func TestSnapshot(t *testing.T) {
 	s, err := readSnapshot(file)
 	if err != nil || len(s.members) != 1 || s.members[0].name != "a" {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// What a member knows is in the file soon after it has heard of it, also if it is killed
+// then.
+func TestSnapshotIsTimely(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "members")
+	b := start(t, "b", func(o *Options) { o.Snapshot = file })
+	begin := time.Now()
+	for _, name := range []string{"a", "c"} { // the second when the file has just been written
+		start(t, name, nil, b)
+		awaitRemembered(t, file, name)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("two members were written after %v", took)
+	}
+}
+
+// awaitRemembered waits until a file has a member; there is no event for that.
+func awaitRemembered(t *testing.T, file, name string) {
+	t.Helper()
+	pause, late := time.NewTicker(10*time.Millisecond), time.After(deadline)
+	defer pause.Stop()
+	for {
+		s, err := readSnapshot(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(s.members, func(m remembered) bool { return m.name == name }) {
+			return
+		}
+		select {
+		case <-pause.C:
+		case <-late:
+			t.Fatalf("%s is not in %+v within %v", name, s.members, deadline)
+		}
+	}
+}
+
+// The file is written once a second at most, and only if it would say something else.
+func TestSnapshotIsWrittenSeldom(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	file := filepath.Join(t.TempDir(), "members")
+	s := snapshot{life: 1, dirty: true}
+	for _, name := range []string{"a", "b"} {
+		if wait := s.wait(now); wait != 0 {
+			t.Errorf("it waits %v", wait)
+		}
+		s.members = append(s.members, remembered{name, netip.MustParseAddrPort("10.0.0.1:7946")})
+		if err := s.save(file, now); err != nil {
+			t.Fatal(err)
+		}
+		if s.wait(now) < time.Minute {
+			t.Error("it is written although nothing has changed")
+		}
+		s.dirty = true
+		if wait := s.wait(now); wait != saveEvery {
+			t.Errorf("it waits %v for the next time", wait)
+		}
+		now = now.Add(saveEvery)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.save(file, now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("what was written already is written again")
 	}
 }
 

@@ -123,13 +123,13 @@ func TestSnapshotFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "members")
 	s := exampleSnapshot(t)
-	if err := s.write(path); err != nil {
+	if err := replace(path, s.encode()); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := readSnapshot(path); err != nil || !slices.Equal(got.members, s.members) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := s.write(filepath.Join(dir, "none", "members")); err == nil {
+	if err := replace(filepath.Join(dir, "none", "members"), s.encode()); err == nil {
 		t.Error("it was written nowhere")
 	}
 	os.WriteFile(path, []byte("golaunch members 1\nlife 1\na 1.2"), 0o600)

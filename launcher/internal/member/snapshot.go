@@ -28,8 +28,9 @@ type snapshot struct {
 	life    uint64 // of the process that wrote it
 	members []remembered
 
-	dirty bool // something has changed since it was written
-	due   time.Time
+	dirty   bool // something has changed since it was written
+	due     time.Time
+	written []byte // what is in the file
 }
 
 type remembered struct {
@@ -44,8 +45,9 @@ const (
 	// all.
 	maxRemembered = 1024
 	maxSnapshot   = 1 << 18 // bytes
-	// saveEvery is how often the file is written at most.
-	saveEvery = 10 * time.Second
+	// saveEvery is how often the file is written at most, and how long who has joined is
+	// not in it.
+	saveEvery = time.Second
 )
 
 func (s *snapshot) addrs() []string {
@@ -131,13 +133,13 @@ func readSnapshot(path string) (snapshot, error) {
 	return s, nil
 }
 
-// write replaces a file at once or not at all.
-func (s *snapshot) write(path string) error {
+// replace replaces a file at once or not at all.
+func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".members-")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(s.encode())
+	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -163,22 +165,43 @@ func (s *snapshot) remember(self string, members []Member) {
 	}
 }
 
-// save writes the snapshot if it is time. It belongs to the main goroutine.
+// wait is how long until the snapshot is to be written.
+func (s *snapshot) wait(now time.Time) time.Duration {
+	if !s.dirty {
+		return time.Hour
+	}
+	return max(0, s.due.Sub(now))
+}
+
+// save writes the snapshot unless the file says the same.
+func (s *snapshot) save(path string, now time.Time) error {
+	s.dirty, s.due = false, now.Add(saveEvery)
+	text := s.encode()
+	if bytes.Equal(text, s.written) {
+		return nil
+	}
+	err := replace(path, text)
+	if err == nil {
+		s.written = text
+	}
+	return err
+}
+
+// save writes the snapshot if something has changed. It belongs to the main goroutine.
 func (c *Cluster) save() {
 	if c.o.Snapshot == "" || !c.saved.dirty {
 		return
 	}
-	c.saved.dirty, c.saved.due = false, time.Now().Add(saveEvery)
 	c.saved.remember(c.o.Name, c.Members())
-	if err := c.saved.write(c.o.Snapshot); err != nil {
+	if err := c.saved.save(c.o.Snapshot, time.Now()); err != nil {
 		c.o.Log.Warn("the members cannot be remembered", "error", err)
 	}
 }
 
 // saveWait is how long until the snapshot is to be written.
 func (c *Cluster) saveWait() time.Duration {
-	if c.o.Snapshot == "" || !c.saved.dirty {
+	if c.o.Snapshot == "" {
 		return time.Hour
 	}
-	return max(0, time.Until(c.saved.due))
+	return c.saved.wait(time.Now())
 }
