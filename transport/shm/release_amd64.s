@@ -1,3 +1,5 @@
+//go:build !race
+
 #include "textflag.h"
 
 // func storeRelease(word *atomic.Uint64, v uint64)
