@@ -113,7 +113,7 @@ var floors = map[string][]string{
 	"runtime/group":              {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
-	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/rendezvous", "runtime/waiting", "transport"},
+	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
 	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 

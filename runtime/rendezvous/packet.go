@@ -78,13 +78,16 @@ type ReadyPacket struct {
 	// Len 0: the receiver shares no memory with the sender, and clears.
 	Word       Place
 	Generation uint32
+	// Staged says that the message is being copied to where Word is, and that the
+	// sender waits for nothing.
+	Staged bool
 }
 
 // Append appends the packet.
 func (p ReadyPacket) Append(dst []byte) []byte {
 	dst = head(dst, Ready, p.Tag, p.Context)
 	dst = words(dst, p.ID, uint64(p.Length), p.Address, p.Memory.Key, uint64(p.Memory.Offset), p.Word.Key, uint64(p.Word.Offset))
-	dst = binary.LittleEndian.AppendUint32(dst, flag(p.Memory.Len > 0)|flag(p.Word.Len > 0)<<1)
+	dst = binary.LittleEndian.AppendUint32(dst, flag(p.Memory.Len > 0)|flag(p.Word.Len > 0)<<1|flag(p.Staged)<<2)
 	dst = binary.LittleEndian.AppendUint32(dst, p.Generation)
 	return words(dst, uint64(p.Word.Len))
 }
@@ -213,9 +216,9 @@ func (r *reader) ready(context uint64, tag int32) ReadyPacket {
 	if flags&1 != 0 {
 		p.Memory.Len = p.Length
 	}
-	p.Word.Len = r.size()
+	p.Word.Len, p.Staged = r.size(), flags&4 != 0
 	r.wrong = r.wrong || tag < 0 || p.Length == 0 || p.Generation >= Generations ||
-		flags&0xfffffffc != 0 || flags&2 != 0 != (p.Word.Len > 0)
+		flags&0xfffffff8 != 0 || flags&2 != 0 != (p.Word.Len > 0) || p.Staged && p.Word.Len < p.Length
 	return p
 }
 

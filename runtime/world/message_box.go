@@ -14,7 +14,7 @@ import (
 func (p *process) openMessages() {
 	p.messages = messages.Open(messages.Config{
 		Rank: p.rank, Size: p.size, Router: p.router,
-		Until: p.waiter.Until, Spins: p.waiter.Spins(), Wake: p.waiter.Wake,
+		Until: p.waiter.Until, Spins: p.waiter.Spins(), Wake: p.waiter.Wake, Ring: p.mem.Ring,
 		Local: p.local, Failure: p.silent, Died: p.died,
 		Memory: messageMemory{p},
 	})

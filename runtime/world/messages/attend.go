@@ -13,7 +13,7 @@ import (
 // waits for what cannot be stopped at once.
 func (m *Messages) finish(ctx context.Context, r *Request) (Status, error) {
 	for !r.over.Load() {
-		if r.todo.Load() || r.word != nil && r.word.stirs() {
+		if r.hasWork() {
 			m.step(ctx, r)
 			continue
 		}
@@ -53,6 +53,10 @@ func (m *Messages) stepSend(ctx context.Context, r *Request) {
 }
 
 func (m *Messages) stepReceive(ctx context.Context, r *Request, a *arrival) {
+	if a.ready.Staged {
+		m.takeStaged(r, a)
+		return
+	}
 	if r.word == nil && r.pull.parts == 0 {
 		if a.ready.Word.Len > 0 && m.openCopy(r, a) {
 			return
@@ -107,7 +111,7 @@ func (m *Messages) leave(r *Request) {
 	}
 	r.copy.memory.Withdraw()
 	m.endPull(r)
-	r.word = nil
+	r.word, r.staged = nil, stagedJob{}
 }
 
 // stopTransfer asks the other side to stop. r ends when that is sure.
@@ -123,6 +127,8 @@ func (m *Messages) stopTransfer(r *Request, err error) {
 	case r.send:
 		m.answer(r.world, rendezvous.WithdrawPacket{ID: r.idNow()}.Append(nil))
 		m.endSend(r, err)
+	case r.staged.stage != nil:
+		r.todo.Store(true)
 	default:
 		m.stopPull(r)
 	}

@@ -63,6 +63,7 @@ func (m *Messages) recall(r *Request) {
 	}
 	m.mu.Lock()
 	m.words.give(r.word)
+	m.stages.learn(r.world, r.word)
 	m.mu.Unlock()
 	r.word = nil
 }

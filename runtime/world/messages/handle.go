@@ -112,6 +112,7 @@ func (m *Messages) withdrawn(from int, id uint64) {
 func (m *Messages) done(from int, p rendezvous.DonePacket) {
 	r := m.requests.find(p.ID)
 	if r == nil {
+		m.stages.refused(from, p.ID)
 		return
 	}
 	if !(r.send && r.world == from || !r.send && r.incoming != nil && r.incoming.from == from) {

@@ -203,7 +203,7 @@ func (r *rank) open(t testing.TB, w way, jobs *transporttest.Job, p transport.Pr
 	r.router.Add(e, func(int) bool { return true })
 	r.memory = &memory{t: t, job: jobs, rank: i, endpoint: e}
 	r.Messages = Open(Config{
-		Rank: i, Size: len(ranks), Router: r.router, Wake: func() {}, Blind: w.blind, Failure: failure, Died: failure, Spins: w.local,
+		Rank: i, Size: len(ranks), Router: r.router, Wake: func() {}, Ring: func(int) {}, Blind: w.blind, Failure: failure, Died: failure, Spins: w.local,
 		Until:  func(ctx context.Context, c waiting.Condition) error { return until(ctx, everybody(ranks), c) },
 		Local:  func(int) bool { return w.local },
 		Memory: r.memory,

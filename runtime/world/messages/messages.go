@@ -27,6 +27,8 @@ type Config struct {
 	Spins bool
 	// Wake has whoever waits in Until look again.
 	Wake func()
+	// Ring has a rank that shares memory with this one look again, if it sleeps.
+	Ring func(rank int)
 	// Local reports whether a rank shares memory with this one.
 	Local func(rank int) bool
 	// Failure returns why nothing more will come from a rank, nil as long as something
@@ -76,6 +78,7 @@ type Messages struct {
 	last     *Box // that a message was for
 	requests requests
 	words    words
+	stages   stages
 	seats    seats
 	copies   copies
 	workers  sync.WaitGroup
@@ -87,7 +90,7 @@ func Open(cfg Config) *Messages {
 	m := &Messages{cfg: cfg, pid: uint64(os.Getpid()), boxes: map[uint64]*Box{}, empty: make(chan struct{}), reach: make([]reach, cfg.Size),
 		lost: make([]atomic.Pointer[loss], cfg.Size)}
 	m.token = crossmem.NewToken(tokenOf(cfg.Rank))
-	m.words.m = m
+	m.words.m, m.stages.m = m, m
 	m.frames.init()
 	m.spare.New = func() any { return new(Request) }
 	m.port = cfg.Router.OpenAt(Port, m.handle)

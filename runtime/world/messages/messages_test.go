@@ -104,7 +104,7 @@ func (r *rank) posted() int {
 
 func TestTruncationIsAnError(t *testing.T) {
 	over(t, 2, func(t *testing.T, ctx context.Context, ranks []*rank) {
-		for _, c := range []struct{ length, room int }{{100, 99}, {8, 0}, {Eager + 1, 10}, {1 << 20, 300000}, {1 << 20, 0}} {
+		for _, c := range []struct{ length, room int }{{100, 99}, {8, 0}, {Eager + 1, 10}, {50000, 49999}, {50000, 0}, {1 << 20, 300000}, {1 << 20, 0}} {
 			each(t, ranks, func(i int, r *rank) error {
 				if i == 0 {
 					return r.box.Send(ctx, 1, 4, pattern(c.length, 1))

@@ -60,6 +60,7 @@ type Request struct {
 	word    *word // between ranks that share memory
 	copy    copyJob
 	pull    pullJob
+	staged  stagedJob
 }
 
 // requests gives ids to those that peers answer to.

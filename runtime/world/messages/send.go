@@ -48,6 +48,11 @@ func (b *Box) Send(ctx context.Context, member, tag int, data []byte) error {
 		}
 		return nil
 	}
+	if sent, err := b.stage(ctx, member, tag, data); err != nil {
+		return b.m.refuse(b, true, member, tag, data, err)
+	} else if sent {
+		return nil
+	}
 	r := b.m.begin()
 	b.prepare(r, true, member, tag, data)
 	r.attended = true
@@ -65,16 +70,18 @@ func (b *Box) ISend(ctx context.Context, member, tag int, data []byte) (*Request
 	}
 	r := new(Request)
 	b.prepare(r, true, member, tag, data)
-	if len(data) > Eager {
-		if err := b.announce(ctx, r); err != nil {
-			return nil, r.errorf(err)
-		}
-		return r, nil
+	sent, err := true, error(nil)
+	if len(data) <= Eager {
+		err = b.eager(ctx, member, tag, data)
+	} else if sent, err = b.stage(ctx, member, tag, data); err == nil && !sent {
+		err = b.announce(ctx, r)
 	}
-	if err := b.eager(ctx, member, tag, data); err != nil {
+	if err != nil {
 		return nil, r.errorf(err)
 	}
-	r.over.Store(true)
+	if sent {
+		r.over.Store(true)
+	}
 	return r, nil
 }
 

@@ -67,7 +67,11 @@ func (s *seats) relieve() {
 
 // stir reports whether r's goroutine has something to look at.
 func (r *Request) stir() bool {
-	return r.over.Load() || r.todo.Load() || r.word != nil && r.word.stirs()
+	return r.over.Load() || r.hasWork()
+}
+
+func (r *Request) hasWork() bool {
+	return r.todo.Load() || r.word != nil && r.word.stirs() || r.staged.stirs()
 }
 
 // glance polls for about as long as a peer that is waiting takes to answer.

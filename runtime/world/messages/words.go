@@ -15,8 +15,9 @@ type words struct {
 	mem  [][]byte
 }
 
-// slabBytes is how much memory is taken at once.
-const slabBytes = 16 * wordBytes
+// slabWords is how many are made at once. With the first come the stages: a receiver
+// that has mapped such a word has mapped them, too.
+const slabWords = 16
 
 // take returns a fresh word. Called with mu held.
 func (s *words) take() (*word, error) {
@@ -53,7 +54,11 @@ func (s *words) collect() {
 }
 
 func (s *words) grow() error {
-	mem, err := s.m.cfg.Memory.Alloc(slabBytes)
+	size := slabWords * wordBytes
+	if len(s.mem) == 0 {
+		size += stageCount * stageSize
+	}
+	mem, err := s.m.cfg.Memory.Alloc(size)
 	if err != nil {
 		return err
 	}
@@ -62,8 +67,15 @@ func (s *words) grow() error {
 		return errNotShared
 	}
 	s.mem = append(s.mem, mem)
-	for at := 0; at < slabBytes; at += wordBytes {
-		s.free = append(s.free, wordOver(mem[at:], rendezvous.Place{Key: place.Key, Offset: place.Offset + int64(at), Len: wordBytes}))
+	part := func(at, n int) ([]byte, rendezvous.Place) {
+		return mem[at:][:n], rendezvous.Place{Key: place.Key, Offset: place.Offset + int64(at), Len: int64(n)}
+	}
+	at := 0
+	for ; at < slabWords*wordBytes; at += wordBytes {
+		s.free = append(s.free, wordOver(part(at, wordBytes)))
+	}
+	for ; at < size; at += stageSize {
+		s.m.stages.add(stageOver(part(at, stageSize)))
 	}
 	return nil
 }
