@@ -121,6 +121,20 @@ func TestFailureReachesHostsThatJoined(t *testing.T) {
 	b.wait().expect(t, result{0, "", ""})
 }
 
+// What a host's supervisor, or an agent, was started to ignore (a script's "&", nohup)
+// its ranks do not.
+func TestSignalsOfTheFrontReachHostsThatIgnoreThem(t *testing.T) {
+	t.Parallel()
+	n := listening(t, 1, with("-n 2", sh("echo ready; exec sleep 1000")...)...)
+	host := n.superviseCommand("--host", "a")
+	host.Args = append([]string{"sh", "-c", `trap "" INT HUP; exec "$0" "$@"`, host.Path}, host.Args[1:]...)
+	host.Path = "/bin/sh"
+	startCommand(t, host)
+	n.front.lines(2, "ready")
+	n.front.signal(syscall.SIGINT)
+	n.ends(130)
+}
+
 func TestHostsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	n := listening(t, 2, with("-v -n 2", program("member")...)...)

@@ -65,7 +65,7 @@ type joined struct {
 // written the options there (WriteOptions), and when it closes its end, the
 // supervisor ends, and everything below it. It returns the process's exit code.
 func RunJoined(guardian io.ReadWriter) int {
-	standApart()
+	standApart(false)
 	code, err := runJoined(guardian)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "golaunch: supervise:", err)

@@ -46,7 +46,7 @@ type supervisor struct {
 // Run is the whole life of a supervisor process that the front has started and is
 // at the other end of stream. It returns the process's exit code.
 func Run(stream io.ReadWriteCloser) int {
-	standApart()
+	standApart(true)
 	children, err := proc.New()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "golaunch: supervisor:", err)
@@ -74,11 +74,13 @@ func newSupervisor(front *control.Conn, children *proc.Children, host string, j 
 
 // standApart keeps signals away that are meant for the front, which forwards them:
 // a terminal's hang-up, and whoever signals everything named golaunch. Handlers,
-// unlike ignored signals, are not inherited by the ranks.
-func standApart() {
+// unlike ignored signals, are not inherited by the ranks. ours: the front has started
+// this process, so what whoever started the front wants ignored (nohup), the ranks
+// ignore, too. What a host that joins was started to ignore is nothing to them.
+func standApart(ours bool) {
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGTSTP,
 		syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(sig) {
+		if !ours || !signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
