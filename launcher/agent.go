@@ -68,6 +68,7 @@ type daemon struct {
 	agent   *agent.Agent
 	gossip  *member.Cluster
 	control *join.Listener // nil: without a key nobody is heard but this host
+	address string         // of its control, for others
 }
 
 // RunAgent is the whole life of an agent. It returns its exit code.
@@ -135,7 +136,7 @@ func (d *daemon) call(ctx context.Context, address string) (net.Conn, error) {
 	return join.Call(ctx, address, *d.ring.Load(), acknowledgeWait)
 }
 
-// listen opens the two ports and begins to gossip.
+// listen opens the two ports and the socket, and begins to gossip.
 func (d *daemon) listen() error {
 	host, gossipPort, controlPort, err := d.ports()
 	if err != nil {
@@ -152,11 +153,17 @@ func (d *daemon) listen() error {
 		controlPort = d.control.Addr().(*net.TCPAddr).Port
 		meta.Control = uint16(controlPort)
 	}
-	d.gossip, err = member.Start(member.Options{
+	if d.gossip, err = member.Start(member.Options{
 		Name: d.Name, Bind: host, Advertise: d.Advertise, Port: gossipPort, Keys: *d.ring.Load(), Profile: member.Profile(d.Profile),
 		Join: d.Join, Meta: meta, Snapshot: filepath.Join(d.State, "members"), Log: d.log,
-	})
-	return err
+	}); err != nil {
+		return err
+	}
+	d.address = net.JoinHostPort(d.gossip.Self().Addr.Addr().String(), strconv.Itoa(int(cmp.Or(meta.Control, ControlPort))))
+	if d.control == nil {
+		return d.agent.Listen(nil, d.address, d)
+	}
+	return d.agent.Listen(d.control, d.address, d)
 }
 
 // ports says where to listen: control is at port 0 if any will do.
@@ -178,8 +185,7 @@ func (d *daemon) ports() (host string, gossip, control int, err error) {
 // run serves until a signal ends it.
 func (d *daemon) run() int {
 	self := d.gossip.Self()
-	address := net.JoinHostPort(self.Addr.Addr().String(), strconv.Itoa(int(cmp.Or(self.Meta.Control, ControlPort))))
-	d.log.Info("agent started", "host", d.Name, "gossip", self.Addr.String(), "control", address, "slots", d.Slots,
+	d.log.Info("agent started", "host", d.Name, "gossip", self.Addr.String(), "control", d.address, "slots", d.Slots,
 		"socket", filepath.Join(d.Runtime, api.SocketName), "keys", d.ring.Load().Names())
 	if d.control == nil {
 		d.log.Warn("no key: this host is a cluster by itself; golaunch keygen makes one")
@@ -187,7 +193,7 @@ func (d *daemon) run() int {
 	signals := make(chan os.Signal, 16)
 	catch(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
 	served := make(chan error, 1)
-	go func() { served <- d.serve(address) }()
+	go func() { served <- d.agent.Serve() }()
 	events, cancel := d.gossip.Watch()
 	defer cancel()
 	for {
@@ -214,13 +220,6 @@ func (d *daemon) run() int {
 			return 0
 		}
 	}
-}
-
-func (d *daemon) serve(address string) error {
-	if d.control == nil {
-		return d.agent.Serve(nil, address, d)
-	}
-	return d.agent.Serve(d.control, address, d)
 }
 
 // news follows what gossip says.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -400,6 +401,24 @@ func TestAgentIsKilled(t *testing.T) {
 	c.launch(1, "kill", after.Job).expect(t, result{0, "", ""})
 	r.wait().expect(t, result{143, "", ""})
 	c.quiet()
+}
+
+// An agent that says that it has started can be asked; one that cannot does not say so.
+func TestAgentHasStarted(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1) // which has waited for that
+	conn, err := net.Dial("unix", filepath.Join(c.dir, "a/run/agent.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	if err := os.MkdirAll(filepath.Join(c.dir, "b/run/agent.sock/taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got := c.launch(1, "agent", "--name", "b", "--bind", "127.0.0.1:0")
+	if got.code != 1 || !strings.Contains(got.stderr, "agent.sock: directory not empty") || strings.Contains(got.stderr, "agent started") {
+		t.Error(got)
+	}
 }
 
 // Two launches want slots that suffice for one.

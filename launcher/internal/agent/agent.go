@@ -64,16 +64,17 @@ type Config struct {
 // An Agent is a host's.
 type Agent struct {
 	Config
-	started time.Time
-	lock    *os.File
-	pool    *api.Pool
-	server  *api.Server
-	cache   *cache.Cache
-	node    *stage.Node // fills the cache
-	dirs    *jobdir.Jobs
-	address string // of this agent: host:port
-	ip      string // the host in it
-	members Members
+	started   time.Time
+	lock      *os.File
+	pool      *api.Pool
+	server    *api.Server
+	cache     *cache.Cache
+	node      *stage.Node // fills the cache
+	dirs      *jobdir.Jobs
+	address   string // of this agent: host:port
+	ip        string // the host in it
+	members   Members
+	listeners []net.Listener
 
 	mu     sync.Mutex
 	slots  *slots.Table
@@ -129,9 +130,10 @@ func (a *Agent) adopt() error {
 	return err
 }
 
-// Serve serves callers: on the Unix socket, and on network if it is not nil. address
-// is where other hosts reach the latter. It returns at Close.
-func (a *Agent) Serve(network net.Listener, address string, members Members) error {
+// Listen opens the Unix socket. From here on callers find the agent, and are served
+// once Serve is called. network, if it is not nil, is where other hosts find it, at
+// address; the agent closes it.
+func (a *Agent) Listen(network net.Listener, address string, members Members) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
@@ -142,15 +144,20 @@ func (a *Agent) Serve(network net.Listener, address string, members Members) err
 		return err
 	}
 	local.Refused = func(why error) { a.Log.Warn("caller refused", "error", why) }
-	ended := make(chan error, 2)
-	listeners := []net.Listener{local}
+	a.listeners = append(a.listeners, local)
 	if network != nil {
-		listeners = append(listeners, network)
+		a.listeners = append(a.listeners, network)
 	}
-	for _, l := range listeners {
+	return nil
+}
+
+// Serve serves callers, who find the agent since Listen. It returns at Close.
+func (a *Agent) Serve() (err error) {
+	ended := make(chan error, len(a.listeners))
+	for _, l := range a.listeners {
 		go func() { ended <- a.server.Serve(l) }()
 	}
-	for range listeners {
+	for range a.listeners {
 		if serveErr := <-ended; serveErr != nil {
 			err = errors.Join(err, serveErr)
 			a.server.Close()
@@ -163,6 +170,9 @@ func (a *Agent) Serve(network net.Listener, address string, members Members) err
 func (a *Agent) Close() error {
 	a.stop()
 	err := a.server.Close()
+	for _, l := range a.listeners {
+		l.Close() // it may not have been served yet
+	}
 	a.mu.Lock()
 	for _, j := range a.jobs {
 		j.process.close()

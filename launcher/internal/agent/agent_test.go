@@ -73,9 +73,39 @@ func TestOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Skip("somebody has taken the port: ", err)
 	}
-	go func() { c.ended[1] <- c.agents[1].Serve(l, c.members[1].Address, &c.members) }()
-	c.awaitSocket(c.agents[1])
+	c.serve(1, l)
 	if _, err := c.place("j", 2, nil); err == nil || !strings.Contains(err.Error(), "\n  h1: has version 9.9 of golaunch, and h0 has 1") {
+		t.Error(err)
+	}
+}
+
+// Whoever finds an agent's socket gets an answer, from Listen on.
+func TestIsFoundBeforeItServes(t *testing.T) {
+	a := newAgent(t, "h0", 1, t.TempDir())
+	client := api.DialUnix(a.Runtime)
+	defer client.Close()
+	if err := a.Listen(nil, "127.0.0.1:1", &members{}); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan error, 1)
+	go func() { _, err := client.Host(t.Context(), api.HostRequest{}); answered <- err }()
+	ended := make(chan error, 1)
+	go func() { ended <- a.Serve() }()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(a.Close(), <-ended); err != nil {
+		t.Error(err)
+	}
+	// One that never serves leaves no socket behind.
+	a = newAgent(t, "h0", 1, t.TempDir())
+	if err := a.Listen(nil, "127.0.0.1:1", &members{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(a.Runtime, api.SocketName)); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

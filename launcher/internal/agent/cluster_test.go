@@ -77,10 +77,9 @@ func newCluster(t *testing.T, slots ...int) *cluster {
 		c.members = append(c.members, Member{fmt.Sprint("h", i), l.Addr().String(), "alive", ""})
 		c.agents = append(c.agents, newAgent(t, c.members[i].Name, n, t.TempDir()))
 	}
-	for i, a := range c.agents {
+	for i := range c.agents {
 		c.ended = append(c.ended, make(chan error, 1))
-		go func() { c.ended[i] <- a.Serve(listeners[i], c.members[i].Address, &c.members) }()
-		c.awaitSocket(a)
+		c.serve(i, listeners[i])
 	}
 	t.Cleanup(func() {
 		for i := range c.agents {
@@ -106,11 +105,14 @@ func newAgent(t *testing.T, name string, slots int, dir string) *Agent {
 	return a
 }
 
-// awaitSocket waits until an agent answers on its socket.
-func (c *cluster) awaitSocket(a *Agent) {
-	client := api.DialUnix(a.Runtime)
-	defer client.Close()
-	c.await("the agent's answer", func() bool { _, err := client.Host(c.ctx(), api.HostRequest{}); return err == nil })
+// serve has an agent serve; it can be asked from now on.
+func (c *cluster) serve(i int, network net.Listener) {
+	c.t.Helper()
+	a := c.agents[i]
+	if err := a.Listen(network, c.members[i].Address, &c.members); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() { c.ended[i] <- a.Serve() }()
 }
 
 // await waits until something is so that nobody tells of.
