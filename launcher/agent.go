@@ -224,8 +224,11 @@ func (d *daemon) run() int {
 
 // news follows what gossip says.
 func (d *daemon) news(e member.Event) {
-	if e.Change == member.Died {
+	switch e.Change {
+	case member.Died:
 		d.agent.Dead(e.Member.Name)
+	case member.Joined, member.Restarted:
+		d.agent.Alive(e.Member.Name)
 	}
 }
 

@@ -18,8 +18,12 @@ func (f *front) attach() {
 	q := api.AttachRequest{Job: f.id, Front: api.Front{
 		PID: os.Getpid(), User: userName(), Ranks: f.size(), Command: f.commandText(), Started: f.began, Detached: f.Detached,
 	}}
+	for _, b := range f.blocks {
+		q.Hosts = append(q.Hosts, b.Host)
+	}
 	go func() {
 		for {
+			f.obituaries.forget() // the agent begins anew
 			f.agent.Attach(context.Background(), q, f.noticed)
 			time.Sleep(attachPause)
 		}
@@ -29,7 +33,12 @@ func (f *front) attach() {
 // noticed follows what the agent says. golaunch kill is a SIGTERM: it means the same
 // in every phase of the job.
 func (f *front) noticed(n api.Notice) {
-	if n.Kill {
+	switch {
+	case n.Kill:
 		f.signals <- syscall.SIGTERM
+	case n.Dead != "":
+		f.obituaries.note(n.Dead, true)
+	case n.Alive != "":
+		f.obituaries.note(n.Alive, false)
 	}
 }

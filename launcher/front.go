@@ -42,6 +42,7 @@ type front struct {
 
 	// These are for jobs over a cluster.
 	agent        *api.Client
+	obituaries   *obituaries
 	cargoes      []cargo // what the programs need, each program once
 	answer       api.PlaceAnswer
 	blocks       []api.Block   // where the ranks go, in order
@@ -135,7 +136,7 @@ func newFront(o Options) (*front, error) {
 		Options: o, began: time.Now(), id: newJobName(),
 		ranks: make([]rankInfo, o.size()), builds: map[string]string{},
 		secret: make([]byte, secretSize), messages: make(chan news), lost: make(chan loss, max(o.VirtualHosts, o.Hosts)), later: make(chan func(), 1),
-		placed: make(chan struct{}),
+		placed: make(chan struct{}), obituaries: newObituaries(),
 	}
 	crypto.Read(f.secret)
 	var err error

@@ -103,7 +103,7 @@ func (f *front) meet() {
 
 // introduce exchanges hellos.
 func (f *front) introduce(stream *relay.Host) (joiner, error) {
-	h := &host{conn: control.NewPromptConn(stream), where: stream.Where(), greeted: true}
+	h := &host{conn: control.NewPromptConn(stream), stream: stream, where: stream.Where(), greeted: true}
 	late := time.AfterFunc(helloWait, func() { h.conn.Close() })
 	defer late.Stop()
 	h.conn.Send(&control.Hello{Protocol: control.Protocol, Version: boot.Version, PID: os.Getpid()})
@@ -191,6 +191,7 @@ func (f *front) admit(j joiner) {
 		return
 	}
 	f.hosts = append(f.hosts, j.host)
+	f.obituaries.joined(j.name, j.stream)
 	f.verbose("host %s (%s) has joined; %d of %d are here", j.name, j.where, len(f.hosts), f.Hosts)
 	j.conn.Send(&control.Keep{Timeout: int64(f.failureTimeout())})
 	go f.receive(j.host)

@@ -10,6 +10,7 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
+	"github.com/golaunch/golaunch/launcher/internal/relay"
 )
 
 // A host is where some neighbouring ranks of the job are, all below one
@@ -22,6 +23,7 @@ type host struct {
 	name         string
 	where        string // its address, if it has joined over a network
 	conn         *control.Conn
+	stream       *relay.Host   // below conn; nil: it is this process's child
 	pid          int           // of the supervisor's process, here or there
 	ended        chan struct{} // closed when the supervisor ended; nil: it is not this process's child
 	exit         proc.Exit     // how it ended, once it has

@@ -266,7 +266,7 @@ func (c *cluster) attach(ctx context.Context, i int, job string) (chan api.Notic
 	notices, ended := make(chan api.Notice, 10), make(chan error, 1)
 	client := c.client(i)
 	go func() {
-		ended <- client.Attach(ctx, api.AttachRequest{Job: job, Front: api.Front{PID: 1, Ranks: 1, Command: "prog"}}, func(n api.Notice) { notices <- n })
+		ended <- client.Attach(ctx, api.AttachRequest{Job: job, Front: api.Front{PID: 1, Ranks: 1, Command: "prog"}, Hosts: []string{"h7", "h8"}}, func(n api.Notice) { notices <- n })
 	}()
 	return notices, ended
 }
@@ -283,10 +283,6 @@ func TestGolaunchIsToldToEnd(t *testing.T) {
 	if n := <-notices; err != nil || answer.Front != "h1" || answer.Places != nil || !n.Kill {
 		t.Errorf("%+v, %v, %+v", answer, err, n)
 	}
-	c.agents[1].Dead("h7")
-	if n := <-notices; n.Dead != "h7" {
-		t.Errorf("%+v", n)
-	}
 	gone()
 	<-ended
 	<-oldEnded
@@ -298,6 +294,31 @@ func TestGolaunchIsToldToEnd(t *testing.T) {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	c.await("the job's end", func() bool { return c.jobs() == "" })
+}
+
+// A golaunch hears which of its hosts are dead when it attaches, and what changes then.
+func TestGolaunchHearsOfItsHosts(t *testing.T) {
+	c := newCluster(t, 1)
+	c.members = append(c.members, Member{"h7", "127.0.0.1:1", "dead", ""}, Member{"h6", "127.0.0.1:1", "dead", ""})
+	ctx, gone := context.WithCancel(c.ctx())
+	notices, ended := c.attach(ctx, 0, "j")
+	hears := func(want api.Notice) {
+		t.Helper()
+		if n := <-notices; n != want {
+			t.Errorf("%+v, want %+v", n, want)
+		}
+	}
+	hears(api.Notice{})
+	hears(api.Notice{Dead: "h7"})
+	a := c.agents[0]
+	a.Dead("h6")
+	a.Alive("h9")
+	a.Alive("h7")
+	hears(api.Notice{Alive: "h7"})
+	a.Dead("h8")
+	hears(api.Notice{Dead: "h8"})
+	gone()
+	<-ended
 }
 
 func TestLogsOfADetachedJob(t *testing.T) {

@@ -43,6 +43,7 @@ func TestSenselessRequests(t *testing.T) {
 		{&ReleaseRequest{Job: "j", Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "/"}}}, "is no reservation's name"},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}}, ""},
 		{&AttachRequest{Job: "j", Front: Front{PID: 0, Ranks: 1}}, "0 is no process"},
+		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}, Hosts: []string{"a", "b/c"}}, `"b/c" is no host's name`},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1, User: "\x07"}}, "the user is"},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1, Command: strings.Repeat("x", maxText+1)}}, "the command has"},
 		{&LogsRequest{Job: "a\x00"}, "is no job's name"},

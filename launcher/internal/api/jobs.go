@@ -71,6 +71,8 @@ type KillAnswer struct {
 type AttachRequest struct {
 	Job   string `json:"job"`
 	Front Front  `json:"front"`
+	// Hosts are whose death, and return, it wants to hear of.
+	Hosts []string `json:"hosts,omitempty"`
 }
 
 func (r *AttachRequest) check() error {
@@ -86,14 +88,25 @@ func (r *AttachRequest) check() error {
 	if r.Front.PID < 1 {
 		return fmt.Errorf("%d is no process", r.Front.PID)
 	}
+	if len(r.Hosts) > MaxHosts {
+		return errTooMany
+	}
+	for _, name := range r.Hosts {
+		if err := CheckHost(name); err != nil {
+			return err
+		}
+	}
 	return checkRanks(r.Front.Ranks)
 }
 
 // A Notice tells a golaunch something. An empty one says that the agent is there.
 type Notice struct {
 	Kill bool `json:"kill,omitempty"` // somebody wants the job's end
-	// Dead is a host that gossip has confirmed to be dead, "" if this is about none.
-	Dead string `json:"dead,omitempty"`
+	// Dead is a host that gossip has confirmed to be dead, Alive one that is back; "" if
+	// this is about none. When a golaunch attaches, every host counts as alive that it is
+	// not told of.
+	Dead  string `json:"dead,omitempty"`
+	Alive string `json:"alive,omitempty"`
 }
 
 // A LogsRequest asks for the output of a detached job. The answer is a stream of it.

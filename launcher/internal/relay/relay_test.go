@@ -171,6 +171,35 @@ func TestSilentHost(t *testing.T) {
 	f.meets(0)
 }
 
+// A host that counts as dead is spared as long as there is a way to it, also to those
+// below it; once it is silent, it is lost before its time.
+func TestDeadHost(t *testing.T) {
+	const timeout = 4 * time.Second
+	f := plant(t, timeout, tree.Topology(3, 1))
+	f.hosts[1].SetDead(true)
+	f.hosts[2].SetDead(true)
+	f.meets()
+	f.nodes[0].Close() // the others find another way
+	if _, err := f.hosts[0].Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("host 0: %v", err)
+	}
+	f.meets(0)
+	f.hosts[2].SetDead(false)
+	began := time.Now()
+	f.nodes[1].mu.Lock() // it does nothing more
+	unlock := sync.OnceFunc(f.nodes[1].mu.Unlock)
+	t.Cleanup(unlock)
+	err := within(t, "the loss", func() error { _, err := f.hosts[1].Read(make([]byte, 1)); return err })
+	took := time.Since(began)
+	if err == nil || err == io.EOF || took < timeout/2 || took > timeout*7/8 {
+		t.Errorf("host 1: %v, after %v", err, took)
+	}
+	t.Logf("lost after %v, of %v", took.Round(time.Millisecond), timeout)
+	f.root.SendAll([]byte("more"))
+	reads(t, "host 2", f.nodes[2], []byte("more"))
+	unlock()
+}
+
 func TestRootCloses(t *testing.T) {
 	f := plant(t, deadline, tree.Topology(3, 1))
 	f.meets()

@@ -20,8 +20,10 @@ type Root struct {
 	end    func() // closes over
 
 	// These are guarded by mu.
-	waiting  int       // calls of Host.Flush
-	progress sync.Cond // something may have been acknowledged
+	waiting  int              // calls of Host.Flush
+	dead     map[tree.ID]bool // hosts that somebody else is sure are dead
+	cut      int              // ticks since every host had a way to the root
+	progress sync.Cond        // something may have been acknowledged
 }
 
 // Listen returns the root of a new tree, to which hosts attach at an address. timeout
@@ -34,7 +36,7 @@ func Listen(address string, key []byte, timeout time.Duration, refused func(from
 	}
 	l.Refused = refused
 	m := tree.NewRoot(tree.Instant(timeout), tree.Instant(timeout/2))
-	r := &Root{m: m, hosts: map[tree.ID]*Host{}, joined: make(chan *Host), over: make(chan struct{})}
+	r := &Root{m: m, hosts: map[tree.ID]*Host{}, dead: map[tree.ID]bool{}, joined: make(chan *Host), over: make(chan struct{})}
 	r.end = sync.OnceFunc(func() { close(r.over) })
 	r.progress.L = &r.mu
 	r.hub = hub{listener: l, machine: m, links: map[tree.Link]*link{}, took: r.take, period: tickOf(timeout)}
@@ -103,10 +105,26 @@ func (r *Root) tick() {
 		case <-r.over:
 			return
 		}
-		r.do(func() { r.m.Tick(now) })
+		r.do(func() { r.passed(now) })
 		for _, l := range r.current() {
 			l.beat(r.period, true)
 		}
+	}
+}
+
+// passed notes that a tick has passed. Hosts that count as dead, and are cut off, have
+// half of the time of others to find another way: what says that they are dead may be
+// old, and the end of nothing but their agent. mu is held.
+func (r *Root) passed(now tree.Instant) {
+	r.m.Tick(now)
+	if r.cut++; !r.m.Apart() {
+		r.cut = 0
+	}
+	if r.cut <= ticks/2 {
+		return
+	}
+	for id := range r.dead {
+		r.m.Dead(id)
 	}
 }
 
@@ -127,6 +145,7 @@ func (r *Root) take() {
 			h.in = append(h.in, e.Data...)
 			h.changed.Broadcast()
 		case tree.Lost:
+			delete(r.dead, e.Host)
 			r.hosts[e.Host].end(lostError{e.Text, e.Dead})
 		}
 	}
@@ -204,9 +223,19 @@ func (h *Host) Flush() error {
 	return h.err
 }
 
-// Dead says that somebody else is sure that the host is dead: if there is no way to
-// it, nobody waits any longer.
-func (h *Host) Dead() { h.root.do(func() { h.root.m.Dead(h.id) }) }
+// SetDead says whether somebody else is sure that the host is dead. If there is no way
+// to it, nobody waits for one any longer; if there is, that alone ends nothing, but one
+// that ends later is waited for half as long.
+func (h *Host) SetDead(dead bool) {
+	h.root.do(func() {
+		if !dead || h.err != nil {
+			delete(h.root.dead, h.id)
+			return
+		}
+		h.root.dead[h.id] = true
+		h.root.m.Dead(h.id)
+	})
+}
 
 // Close ends the host's session: for the host, the job is over. What is still under
 // way is lost.
