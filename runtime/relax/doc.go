@@ -1,2 +1,3 @@
-// Package relax has the instruction that belongs into spin loops.
+// Package relax has what sync/atomic lacks for memory that cores pass to and fro: the
+// instruction that belongs into spin loops, and a store that waits for nobody.
 package relax

@@ -152,8 +152,13 @@ func WaitAll(ctx context.Context, requests ...*Request) ([]Status, error) {
 	return all, first
 }
 
+// elements is status for a size that is known here, which need not be divided by.
 func elements[T any](comm *Comm, s messages.Status, err error) (Status, error) {
-	return status(comm, s, sizeOf[T](), err)
+	size := int64(sizeOf[T]())
+	if err == nil && size > 0 && s.Bytes%size == 0 {
+		return Status{Source: s.Source, Tag: s.Tag, Count: int(s.Bytes / size)}, nil
+	}
+	return status(comm, s, int(size), err)
 }
 
 // status counts elements. A message that is no number of whole elements was sent

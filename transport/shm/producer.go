@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/golaunch/golaunch/runtime/relax"
 )
 
 // A producer is the sending end of a ring. One goroutine at a time.
@@ -148,7 +150,7 @@ func (p *producer) publish(length int) {
 // The sender looks after it whether the receiver sleeps, and lets go of the
 // outbox's mutex in between, which is the fence that this needs.
 func (p *producer) store(h header, record int) {
-	storeRelease(&p.data.words[p.at/wordBytes], uint64(h))
+	relax.Store(&p.data.words[p.at/wordBytes], uint64(h))
 	p.at = p.behind(record)
 	p.tail += uint64(record)
 	p.number++

@@ -30,7 +30,7 @@
 //
 // # Lock order
 //
-// Messages.mu is a leaf for other packages' locks, with one exception: a handler is
-// called with the router's turn held. Nothing of the router but Post is called
+// Messages.mu is a leaf for other packages' locks, with one exception: the router's
+// turn is held when a handler is called, and by a direct receive when it posts itself. Nothing of the router but Post is called
 // with mu held.
 package messages

@@ -10,15 +10,12 @@ import (
 // program, is at fault, and whoever waits for it finds out when it ends.
 func (m *Messages) handle(from int, packet []byte) {
 	context, tag, message, short := rendezvous.SplitEager(packet)
-	if r := m.held; r != nil { // by this goroutine, with mu: the turn to poll guards it
-		if short && r.fits(context, from, int(tag)) {
-			m.arrivedHeld(r, from, int(tag), message)
-			return
-		}
-	} else {
-		m.mu.Lock()
-		defer m.mu.Unlock()
+	if r := m.held; short && r != nil && r.fits(context, from, int(tag)) {
+		m.arrivedHeld(r, from, int(tag), message)
+		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if short {
 		m.arrived(from, context, int(tag), message)
 	} else if p, err := rendezvous.Decode(packet); err == nil {

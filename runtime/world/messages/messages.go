@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/crossmem"
-	"github.com/golaunch/golaunch/runtime/matching"
 	"github.com/golaunch/golaunch/runtime/rendezvous"
 	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
@@ -67,11 +66,14 @@ type Messages struct {
 	frames  frames
 	closing atomic.Bool // closed is set, and stays as it is
 
-	held *Request // by the goroutine that also holds mu; guarded by the turn to poll
+	sent atomic.Uint64 // 1: a short message, and none was received since
+
+	// Guarded by the router's turn to poll.
+	held *Request // the direct receive under way
+	idle *Request // not in use, for the next one
 
 	mu       sync.Mutex
-	idle     *Request // not in use, for the next Recv
-	closed   error    // why nothing can be sent or received any more
+	closed   error // why nothing can be sent or received any more
 	empty    chan struct{}
 	quiet    sync.Once // closes empty, when closed is set and there are no requests
 	boxes    map[uint64]*Box
@@ -163,7 +165,7 @@ type Box struct {
 	me      int
 	ranks   []int       // member -> rank
 	members map[int]int // rank -> member; nil when they are the same
-	matcher *matching.Matcher[*Request, *arrival]
+	matcher matcher
 	ended   atomic.Bool
 	express []atomic.Pointer[express] // by member, once a message was sent; nil: there is none
 }
@@ -172,8 +174,9 @@ type Box struct {
 // members and nowhere else. Every member has made its box before any of them
 // sends.
 func (m *Messages) Box(context uint64, name string, me int, ranks []int) *Box {
-	b := &Box{m: m, context: context, name: name, me: me, ranks: ranks, matcher: matching.New[*Request, *arrival](),
+	b := &Box{m: m, context: context, name: name, me: me, ranks: ranks,
 		express: make([]atomic.Pointer[express], len(ranks))}
+	b.matcher.init()
 	for member, rank := range ranks {
 		if member != rank && b.members == nil {
 			b.members = make(map[int]int, len(ranks))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/runtime/rendezvous"
 	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
@@ -116,6 +117,7 @@ func (b *Box) eager(ctx context.Context, member, tag int, data []byte) error {
 		head := [3]uint64{router.Prefix(Port)}
 		head[1], head[2] = rendezvous.EagerHead(b.context, int32(tag))
 		if (*x).TryGather(head, data) {
+			relax.Store(&b.m.sent, 1)
 			return nil
 		}
 	}
