@@ -107,7 +107,7 @@ func (d *daemon) start() (err error) {
 	}
 	d.agent, err = agent.New(agent.Config{
 		Directories: d.Directories, Name: d.Name, Version: boot.Version, Slots: d.Slots, Labels: d.Labels, Devices: d.Devices,
-		Profile: d.Profile, Program: []string{"/proc/self/exe"}, Log: d.log, Call: d.call,
+		Profile: d.Profile, Hold: usualTimeout(d.Profile), Program: []string{"/proc/self/exe"}, Log: d.log, Call: d.call,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/internal/api"
+	"github.com/golaunch/golaunch/launcher/internal/member"
 )
 
 // ClusterOptions say how a cluster is reached, and where in it ranks may go.
@@ -86,6 +87,14 @@ func (o *Options) checkCluster() error {
 // LocalProfileTimeout is the failure timeout in a cluster whose members gossip with
 // the local profile, unless Options say something else.
 const LocalProfileTimeout = 2 * time.Second
+
+// usualTimeout is the failure timeout in a cluster whose members gossip with a profile.
+func usualTimeout(profile string) time.Duration {
+	if profile == string(member.Local) {
+		return LocalProfileTimeout
+	}
+	return FailureTimeout
+}
 
 // CheckLabel finds what is wrong with a label.
 func CheckLabel(name, value string) error { return api.CheckLabel(name, value) }

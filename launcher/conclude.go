@@ -34,7 +34,7 @@ func (f *front) conclude() int {
 	f.endBuilder()
 	f.awaitSupervisors()
 	if f.OverCluster() {
-		f.giveBack(true)
+		f.giveBack(true, giveBackWait)
 	}
 	return v.Code
 }

@@ -149,13 +149,13 @@ func (f *front) await() error {
 		case text := <-f.strangers:
 			f.verbose("%s", text)
 		case err := <-f.hopeless:
-			if err == errLate {
-				err = fmt.Errorf("hosts have not joined within %v: %s", f.failureTimeout(), f.missing())
+			if err == (silentError{}) {
+				err = silentError{fmt.Sprintf("hosts have not joined within %v: %s", f.joinTimeout(), f.missing())}
 			}
 			return err
 		case l := <-f.lost:
 			if f.OverCluster() {
-				return errors.New(l.reason)
+				return silentError{l.reason}
 			}
 			f.hosts = slices.DeleteFunc(f.hosts, func(h *host) bool { return h == l.host })
 			f.say("host %s has gone again; %d of %d are here", l.host.name, len(f.hosts), f.Hosts)

@@ -29,6 +29,13 @@ func (o *obituaries) note(host string, dead bool) {
 	}
 }
 
+// has reports whether a host is dead.
+func (o *obituaries) has(host string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dead[host]
+}
+
 // joined takes note of a host's stream.
 func (o *obituaries) joined(host string, s *relay.Host) {
 	o.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -40,17 +41,27 @@ func (f *front) recruit() error {
 		return errDryRun
 	}
 	f.attach()
-	err = f.during(f.sendFiles)
+	err = f.during(f.whileHeld(f.sendFiles))
 	f.unload()
 	if err == nil {
 		err = f.summon()
 	}
 	if err != nil {
-		f.dismiss(err.Error())
-		f.giveBack(false)
-		return err
+		f.giveUp(err)
 	}
-	return nil
+	return err
+}
+
+// giveUp ends a launch that has failed.
+func (f *front) giveUp(err error) {
+	var giving sync.WaitGroup
+	wait := giveBackWait
+	if f.tree == nil || errors.As(err, new(silentError)) {
+		wait = sendWait
+	}
+	giving.Go(func() { f.giveBack(false, wait) })
+	f.dismiss(err.Error())
+	giving.Wait()
 }
 
 // during runs what takes time, and minds signals and output meanwhile. At a signal
@@ -128,7 +139,7 @@ func (f *front) placeRanks(ctx context.Context) error {
 	c := &f.Cluster
 	q := api.PlaceRequest{
 		Job: f.id, Ranks: f.size(), Policy: c.MapBy, PerHost: c.PerHost, Hosts: c.Hosts, Labels: c.Labels,
-		Oversubscribe: c.Oversubscribe, DryRun: c.DryRun,
+		Oversubscribe: c.Oversubscribe, DryRun: c.DryRun, Hold: f.hold(),
 	}
 	if q.Policy == "" {
 		q.Policy = Policies()[0]
@@ -146,15 +157,22 @@ func (f *front) placeRanks(ctx context.Context) error {
 		return explained(err)
 	case f.Transport == "shm" && len(answer.Blocks) > 1:
 		f.blocks = answer.Blocks
-		f.giveBack(false)
+		f.giveBack(false, giveBackWait)
 		return usage("--transport shm: %d hosts share no memory", len(answer.Blocks))
 	}
 	f.answer, f.blocks, f.advertise = answer, answer.Blocks, answer.Advertise
 	f.Hosts, f.lost = len(f.blocks), make(chan loss, len(f.blocks))
-	if answer.Profile == "local" {
-		f.usualTimeout = LocalProfileTimeout
-	}
+	f.usualTimeout = usualTimeout(answer.Profile)
 	return nil
+}
+
+// hold is how long reservations are to last that are not renewed; 0: as long as is usual
+// there.
+func (f *front) hold() time.Duration {
+	if f.FailureTimeout == 0 {
+		return 0
+	}
+	return min(max(f.FailureTimeout, LocalProfileTimeout), api.MaxHold)
 }
 
 // programNeeds are what the programs need of a host.
@@ -172,7 +190,7 @@ func (f *front) summon() error {
 		return err
 	}
 	f.verbose("job %s: %s on %s, who join at %s", f.id, ranksOf(f.size()), hostsText(f.Hosts), f.tree.Addr())
-	ctx, cancel := context.WithTimeout(context.Background(), f.failureTimeout())
+	ctx, cancel := context.WithTimeout(context.Background(), f.joinTimeout())
 	defer cancel()
 	f.hopeless = make(chan error, 1)
 	go func() { f.hopeless <- f.spawn(ctx, key, f.tree.Addr()) }()
@@ -182,6 +200,10 @@ func (f *front) summon() error {
 	f.placeByBlocks()
 	return nil
 }
+
+// joinTimeout is how long hosts may take to join. A launch with a host that is lost in that
+// time is over within the failure timeout.
+func (f *front) joinTimeout() time.Duration { return f.failureTimeout() * 7 / 8 }
 
 // listenForHosts listens where other hosts reach this one.
 func (f *front) listenForHosts(key []byte) error {
@@ -217,7 +239,7 @@ func (f *front) spawn(ctx context.Context, key []byte, at net.Addr) error {
 		return fmt.Errorf("host %s: %s", first.Host, first.Text)
 	}
 	<-ctx.Done()
-	return errLate
+	return silentError{}
 }
 
 // launchTree is the launch tree of hosts.
@@ -229,8 +251,10 @@ func launchTree(blocks []api.Block) (nodes []api.SpawnNode) {
 	return nodes
 }
 
-// errLate: time is over and hosts are missing.
-var errLate = errors.New("not in time")
+// A silentError says that hosts do not answer. Nobody waits for them once more.
+type silentError struct{ text string }
+
+func (e silentError) Error() string { return e.text }
 
 // missing names the hosts that have not joined.
 func (f *front) missing() string {
@@ -265,12 +289,16 @@ func (f *front) placeByBlocks() {
 	f.place(sizes)
 }
 
-// giveBackWait is how long golaunch waits for the cluster at its end.
-const giveBackWait = 3 * time.Second
+// How long golaunch waits for the cluster at its end; and if nothing was started, or
+// hosts are known not to answer: what is sent to the others is under way at once.
+const (
+	giveBackWait = 3 * time.Second
+	sendWait     = 200 * time.Millisecond
+)
 
 // giveBack gives the slots back that the job holds. ended: its supervisors end by
 // themselves. Those of hosts that are lost are left to their agents.
-func (f *front) giveBack(ended bool) {
+func (f *front) giveBack(ended bool, wait time.Duration) {
 	var blocks []api.Block
 	for _, b := range f.blocks {
 		if !slices.ContainsFunc(f.hosts, func(h *host) bool { return h.name == b.Host && h.lost }) {
@@ -280,7 +308,7 @@ func (f *front) giveBack(ended bool) {
 	if len(blocks) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), giveBackWait)
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
 	if err := f.agent.Release(ctx, api.ReleaseRequest{Job: f.id, Blocks: blocks, Ended: ended}); err != nil && f.Verbose {
 		fmt.Fprintf(os.Stderr, "golaunch: %v\n", err)

@@ -53,6 +53,9 @@ type Config struct {
 	Labels  map[string]string
 	Devices bool // tell of accelerators
 	Profile string
+	// Hold is how long a reservation lasts that nobody renews, unless a launch says
+	// something else.
+	Hold time.Duration
 	// Program is what starts a supervisor: a path, and arguments in front of those of
 	// golaunch supervise.
 	Program []string

@@ -368,11 +368,62 @@ func TestLogsOfADetachedJob(t *testing.T) {
 	}
 }
 
-// A reservation that nobody uses ends by itself.
+// A reservation that nobody uses ends by itself, unless it is renewed.
 func TestReservationsEnd(t *testing.T) {
-	c := newCluster(t, 2)
-	c.mustPlace("j", 2)
-	c.wantFree(0)
-	c.agents[0].started = c.agents[0].started.Add(-api.ReservationTime - time.Second)
-	c.wantFree(2)
+	c := newCluster(t, 2, 2)
+	answer, err := c.place("j", 4, func(q *api.PlaceRequest) { q.Hold = 2 * deadline })
+	if err != nil || answer.Hold != 2*deadline || c.mustDryRun().Hold != deadline {
+		t.Error(err, answer.Hold)
+	}
+	renew := func(want string) {
+		t.Helper()
+		got, err := c.client(0).Renew(c.ctx(), api.RenewRequest{Job: "j", Blocks: answer.Blocks, Hold: answer.Hold})
+		if err != nil || len(got.Silent) > 0 || !strings.Contains(fmt.Sprint(got.Failures), want) || (want == "") != (got.Failures == nil) {
+			t.Errorf("%+v, %v, want %q", got, err, want)
+		}
+	}
+	c.wantFree(0, 0)
+	for range 3 {
+		c.later(deadline)
+		renew("")
+	}
+	c.wantFree(0, 0)
+	c.later(2*deadline + time.Second)
+	c.wantFree(2, 2)
+	renew("{h1 job j has no reservation any more: its time is over, or the agent was restarted}")
+	c.wantFree(2, 2)
+}
+
+// later lets time pass for reservations.
+func (c *cluster) later(d time.Duration) {
+	for _, a := range c.agents {
+		a.started = a.started.Add(-d)
+	}
+}
+
+func (c *cluster) mustDryRun() api.PlaceAnswer {
+	c.t.Helper()
+	answer, err := c.place("dry", 1, func(q *api.PlaceRequest) { q.DryRun, q.Oversubscribe = true, true })
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return answer
+}
+
+// One agent that does not answer holds up nobody's renewal.
+func TestRenewalOfASilentHost(t *testing.T) {
+	c := newCluster(t, 1, 1)
+	blocks := c.mustPlace("j", 2)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	blocks[1].Address = silent.Addr().String()
+	got, err := c.client(0).Renew(c.ctx(), api.RenewRequest{Job: "j", Blocks: blocks, Hold: time.Second})
+	if err != nil || len(got.Silent) != 1 || got.Silent[0].Host != "h1" || !strings.Contains(got.Silent[0].Text, "it has not answered in time") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	c.later(1500 * time.Millisecond)
+	c.wantFree(1, 0)
 }

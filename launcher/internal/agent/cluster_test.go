@@ -93,7 +93,7 @@ func newAgent(t *testing.T, name string, slots int, dir string) *Agent {
 	t.Helper()
 	a, err := New(Config{
 		Directories: Directories{filepath.Join(dir, "state"), filepath.Join(dir, "run"), filepath.Join(dir, "cache")},
-		Name:        name, Version: "1", Slots: slots, Labels: map[string]string{"name": name}, Profile: "local",
+		Name:        name, Version: "1", Slots: slots, Labels: map[string]string{"name": name}, Profile: "local", Hold: deadline,
 		Program: []string{"/proc/self/exe"}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Call: func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)

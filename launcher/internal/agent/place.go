@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -100,6 +101,7 @@ func (a *Agent) Place(ctx context.Context, _ api.Caller, q api.PlaceRequest) (ap
 	for try := 1; ; try++ {
 		s := a.survey(ctx, api.HostRequest{Needs: q.Needs, Blobs: q.Blobs})
 		answer := api.PlaceAnswer{Agent: a.Name, Address: a.address, Advertise: a.ip, Profile: a.Profile, Silent: s.silent}
+		answer.Hold = cmp.Or(q.Hold, a.Hold)
 		blocks, err := place(q, s.hosts)
 		if err != nil {
 			return answer, unplaced(err, s.silent)
@@ -110,6 +112,7 @@ func (a *Agent) Place(ctx context.Context, _ api.Caller, q api.PlaceRequest) (ap
 		if q.DryRun {
 			return answer, nil
 		}
+		q.Hold = answer.Hold
 		if err = a.claim(ctx, q, answer.Blocks); err == nil || try == placeTries || ctx.Err() != nil {
 			return answer, err
 		}
@@ -207,12 +210,13 @@ func answerOf(err error) slots.Answer {
 
 // reserve reserves a block on its host.
 func (a *Agent) reserve(ctx context.Context, q api.PlaceRequest, b api.Block) error {
-	r := api.ReserveRequest{Job: q.Job, Token: b.Token, Slots: b.Ranks, Oversubscribe: q.Oversubscribe}
+	r := api.ReserveRequest{Job: q.Job, Token: b.Token, Slots: b.Ranks, Oversubscribe: q.Oversubscribe, Hold: q.Hold}
 	if b.Host == a.Name {
 		_, err := a.Reserve(ctx, api.Caller{}, r)
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, api.AskWait)
+	// The others' time runs while one does not answer.
+	ctx, cancel := context.WithTimeout(ctx, min(api.AskWait, q.Hold/2))
 	defer cancel()
 	return a.peer(Member{Name: b.Host, Address: b.Address}).Reserve(ctx, r)
 }
@@ -222,7 +226,7 @@ func (a *Agent) Reserve(_ context.Context, _ api.Caller, q api.ReserveRequest) (
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
-	err := a.slots.Reserve(slots.Request{Job: q.Job, Token: q.Token, Slots: q.Slots, Over: q.Oversubscribe, Until: now + slots.Instant(api.ReservationTime)}, now)
+	err := a.slots.Reserve(slots.Request{Job: q.Job, Token: q.Token, Slots: q.Slots, Over: q.Oversubscribe, Until: now + slots.Instant(q.Hold)}, now)
 	if err != nil {
 		return api.Empty{}, api.Errorf(api.NoRoom, "host %s: %v", a.Name, err)
 	}

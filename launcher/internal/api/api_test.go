@@ -61,6 +61,9 @@ func (f *fake) Place(_ context.Context, who Caller, q PlaceRequest) (PlaceAnswer
 func (f *fake) Reserve(_ context.Context, who Caller, q ReserveRequest) (Empty, error) {
 	return answerOf(f, who, q, Empty{})
 }
+func (f *fake) Renew(_ context.Context, who Caller, q RenewRequest) (RenewAnswer, error) {
+	return answerOf(f, who, q, RenewAnswer{Silent: []Failure{{"a", "no"}}})
+}
 func (f *fake) Release(_ context.Context, who Caller, q ReleaseRequest) (Empty, error) {
 	return answerOf(f, who, q, Empty{})
 }
@@ -151,7 +154,7 @@ func TestEveryRequestArrives(t *testing.T) {
 	p := goodPlace()
 	place, err := c.Place(ctx, p)
 	check(p, place, PlaceAnswer{Blocks: []Block{{Host: "a", Ranks: 3}}}, err)
-	r := ReserveRequest{Job: "j", Token: "t", Slots: 1}
+	r := ReserveRequest{Job: "j", Token: "t", Slots: 1, Hold: time.Second}
 	check(r, nil, nil, c.Reserve(ctx, r))
 	release := ReleaseRequest{Job: "j", Ended: true, Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "t"}}}
 	check(release, nil, nil, c.Release(ctx, release))

@@ -38,7 +38,11 @@ func TestSenselessRequests(t *testing.T) {
 		{spawn(func(s *SpawnRequest) { s.Nodes[0].Children[0].Host = "b c" }), "is no host's name"},
 		{spawn(func(s *SpawnRequest) { s.Nodes[0].Children[0].Token = "" }), "a reservation's name"},
 		{spawn(func(s *SpawnRequest) { s.Nodes = []SpawnNode{deep} }), "more hosts than a launch can have"},
-		{&ReserveRequest{Job: "j", Token: "t", Slots: MaxRanks + 1}, "the number of ranks"},
+		{&ReserveRequest{Job: "j", Token: "t", Slots: MaxRanks + 1, Hold: 1}, "the number of ranks"},
+		{&ReserveRequest{Job: "j", Token: "t", Slots: 1}, "a reservation lasts 24h0m0s at most, and not 0s"},
+		{&RenewRequest{Job: "j", Hold: MaxHold + 1}, "a reservation lasts 24h0m0s at most"},
+		{&RenewRequest{Job: "j", Hold: 1, Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "/"}}}, "is no reservation's name"},
+		{place(func(p *PlaceRequest) { p.Hold = -1 }), "a reservation lasts"},
 		{spawn(func(s *SpawnRequest) { s.Wait = 0 }), "supervisors may try to join for 0s"},
 		{&ReleaseRequest{Job: "j", Blocks: []Block{{Host: "a", Address: "a:1", Ranks: 1, Token: "/"}}}, "is no reservation's name"},
 		{&AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}}, ""},
@@ -59,7 +63,7 @@ func TestSenselessRequests(t *testing.T) {
 // then survives being sent again.
 func FuzzRequests(f *testing.F) {
 	p, s := goodPlace(), goodSpawn()
-	for _, q := range []any{p, s, HostRequest{}, ReserveRequest{Job: "j", Token: "t", Slots: 1}, AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}}, LogsRequest{Job: "j"}} {
+	for _, q := range []any{p, s, HostRequest{}, ReserveRequest{Job: "j", Token: "t", Slots: 1, Hold: 1}, RenewRequest{Job: "j", Hold: 1}, AttachRequest{Job: "j", Front: Front{PID: 1, Ranks: 1}}, LogsRequest{Job: "j"}} {
 		text, err := json.Marshal(q)
 		if err != nil {
 			f.Fatal(err)
@@ -77,7 +81,7 @@ func FuzzRequests(f *testing.F) {
 // decoders are one for each request.
 func decoders() []func(*testing.T, []byte) {
 	return []func(*testing.T, []byte){
-		again[HostRequest], again[NodesRequest], again[PlaceRequest], again[ReserveRequest], again[ReleaseRequest], again[SpawnRequest],
+		again[HostRequest], again[NodesRequest], again[PlaceRequest], again[ReserveRequest], again[RenewRequest], again[ReleaseRequest], again[SpawnRequest],
 		again[JobsRequest], again[KillRequest], again[AttachRequest], again[LogsRequest], again[failure],
 	}
 }

@@ -75,6 +75,11 @@ func (c *Client) Reserve(ctx context.Context, q ReserveRequest) error {
 	return err
 }
 
+// Renew has reservations last longer.
+func (c *Client) Renew(ctx context.Context, q RenewRequest) (RenewAnswer, error) {
+	return ask[RenewAnswer](ctx, c, "renew", q)
+}
+
 // Release gives a reservation back.
 func (c *Client) Release(ctx context.Context, q ReleaseRequest) error {
 	_, err := ask[Empty](ctx, c, "release", q)

@@ -22,6 +22,9 @@ type PlaceRequest struct {
 	Blobs         []manifest.Blob   `json:"blobs,omitempty"` // that its hosts are to have
 	// DryRun reserves nothing.
 	DryRun bool `json:"dry_run,omitempty"`
+	// Hold is how long the reservations last, from when they were made or renewed until
+	// the job starts; 0: the agent's usual time.
+	Hold time.Duration `json:"hold,omitempty"`
 }
 
 func (r *PlaceRequest) check() error {
@@ -42,7 +45,22 @@ func (r *PlaceRequest) check() error {
 	if err := checkLabels(r.Labels); err != nil {
 		return err
 	}
+	if r.Hold != 0 {
+		if err := checkHold(r.Hold); err != nil {
+			return err
+		}
+	}
 	return errors.Join(checkNeeds(r.Needs), checkBlobs(r.Blobs))
+}
+
+// MaxHold is the longest time for which a reservation is made or renewed.
+const MaxHold = 24 * time.Hour
+
+func checkHold(d time.Duration) error {
+	if d <= 0 || d > MaxHold {
+		return fmt.Errorf("a reservation lasts %v at most, and not %v", MaxHold, d)
+	}
+	return nil
 }
 
 // A PlaceAnswer says where the ranks go.
@@ -53,6 +71,8 @@ type PlaceAnswer struct {
 	// Advertise is the address, without a port, at which the agent's host is reached.
 	Advertise string `json:"advertise"`
 	Profile   string `json:"profile"` // of gossip
+	// Hold is how long the reservations last.
+	Hold time.Duration `json:"hold"`
 	// Silent are members that did not say in time what they have, and why.
 	Silent []string `json:"silent,omitempty"`
 }
@@ -79,6 +99,8 @@ type ReserveRequest struct {
 	Token         string `json:"token"`
 	Slots         int    `json:"slots"`
 	Oversubscribe bool   `json:"oversubscribe,omitempty"`
+	// Hold is how long the reservation lasts.
+	Hold time.Duration `json:"hold"`
 }
 
 func (r *ReserveRequest) check() error {
@@ -88,12 +110,36 @@ func (r *ReserveRequest) check() error {
 	if err := checkToken(r.Token); err != nil {
 		return err
 	}
+	if err := checkHold(r.Hold); err != nil {
+		return err
+	}
 	return checkRanks(r.Slots)
 }
 
-// ReservationTime is how long a reservation lasts, from when it was made or repeated
-// until its job starts.
-const ReservationTime = 30 * time.Second
+// A RenewRequest has reservations last Hold from now on.
+type RenewRequest struct {
+	Job    string        `json:"job"`
+	Blocks []Block       `json:"blocks"` // other hosts' are passed on to their agents
+	Hold   time.Duration `json:"hold"`
+}
+
+func (r *RenewRequest) check() error {
+	if err := CheckJob(r.Job); err != nil {
+		return err
+	}
+	if err := checkHold(r.Hold); err != nil {
+		return err
+	}
+	return checkBlocks(r.Blocks)
+}
+
+// A RenewAnswer says which reservations were not renewed.
+type RenewAnswer struct {
+	// Silent are hosts whose agents have not answered, Failures those that have no such
+	// reservation.
+	Silent   []Failure `json:"silent,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+}
 
 // A ReleaseRequest gives back what a job holds: reservations, and, where its
 // supervisor was started, the slots of that, once it has ended.
@@ -109,11 +155,15 @@ func (r *ReleaseRequest) check() error {
 	if err := CheckJob(r.Job); err != nil {
 		return err
 	}
-	if len(r.Blocks) > MaxHosts {
+	return checkBlocks(r.Blocks)
+}
+
+func checkBlocks(blocks []Block) error {
+	if len(blocks) > MaxHosts {
 		return errTooMany
 	}
-	for i := range r.Blocks {
-		if err := r.Blocks[i].check(); err != nil {
+	for i := range blocks {
+		if err := blocks[i].check(); err != nil {
 			return err
 		}
 	}

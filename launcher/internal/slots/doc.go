@@ -2,7 +2,8 @@
 // state machines. They do no I/O and have no clock; what they decide is carried out
 // by launcher/internal/agent.
 //
-// A [Table] is one host's. A reservation holds slots until its time is over, or until
+// A [Table] is one host's. A reservation holds slots until its time, which can be
+// renewed, is over, or until
 // the job whose it is starts; from then on the job holds them until it ends. A
 // reservation that does not fit is refused as a whole.
 //

@@ -85,6 +85,9 @@ func (w *world) step() bool {
 	return true
 }
 
+// renewal stands beside the verbs of a claim. Nobody answers it.
+const renewal Verb = 100
+
 // act lets a launch do what it can without an answer.
 func (w *world) act(l *launch) {
 	switch {
@@ -93,6 +96,8 @@ func (w *world) act(l *launch) {
 		claim, messages := NewClaim(slices.Sorted(maps.Keys(l.wants)))
 		l.claim = claim
 		w.send(l, messages)
+	case len(l.starts) > 0 && w.rand.IntN(2) == 0:
+		w.send(l, []Message{{renewal, l.starts[0]}})
 	case len(l.starts) > 0:
 		host := l.starts[0]
 		l.starts = l.starts[1:]
@@ -137,6 +142,8 @@ func (w *world) arrive(i int) {
 		w.answered(f, f.granted)
 	case f.m.Verb == Release:
 		host.Release(token)
+	case f.m.Verb == renewal:
+		host.Renew(f.from.job, token, w.now+ttl, w.now)
 	default:
 		err := host.Reserve(Request{Job: f.from.job, Token: token, Slots: f.from.wants[f.m.Host], Until: w.now + ttl}, w.now)
 		f.answer = true

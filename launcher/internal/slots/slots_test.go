@@ -69,6 +69,26 @@ func TestReservationEnds(t *testing.T) {
 	}
 }
 
+func TestRenewal(t *testing.T) {
+	h := New(2)
+	h.Reserve(Request{Job: "j", Token: "t", Slots: 2, Until: 10}, 0)
+	if h.Renew("k", "t", 30, 5) || !h.Renew("j", "t", 20, 5) || h.Free(15) != 0 {
+		t.Error("it was not renewed, or by somebody else")
+	}
+	if h.Renew("j", "t", 30, 20) || h.Free(20) != 2 {
+		t.Error("it was renewed after its time")
+	}
+	h.Reserve(Request{Job: "j", Token: "t", Slots: 2, Until: 40}, 20)
+	h.Start("j", "t", 20)
+	if h.Renew("j", "t", 50, 20) {
+		t.Error("a job was renewed")
+	}
+	h.End("j")
+	if h.Renew("j", "t", 50, 20) || h.Free(20) != 2 {
+		t.Error("a late renewal holds slots")
+	}
+}
+
 func TestMoreThanThereIs(t *testing.T) {
 	h := New(2)
 	for _, job := range []string{"i", "j"} {

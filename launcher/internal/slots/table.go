@@ -87,6 +87,19 @@ func (t *Table) Reserve(r Request, now Instant) error {
 	return nil
 }
 
+// Renew gives a reservation its time anew. One that is not there, because it has ended or
+// its job has started, does not come into being; false.
+func (t *Table) Renew(job, token string, until, now Instant) bool {
+	t.expire(now)
+	r, has := t.reserved[token]
+	if !has || r.Job != job {
+		return false
+	}
+	r.Until = until
+	t.reserved[token] = r
+	return true
+}
+
 // Release gives a reservation back. One that has ended, or whose job has started, is
 // not there: nothing happens.
 func (t *Table) Release(token string) { delete(t.reserved, token) }
