@@ -75,21 +75,45 @@ func (c *completed) names() []string {
 // bash completes by itself.
 func bash(flags []completed) string {
 	all, withValue, cases := bashFlags(flags)
-	var names []string
 	var parts strings.Builder
 	for _, s := range subcommands() {
-		names = append(names, s.name)
 		own, _, ownCases := bashFlags(completedOf(s.flagSet()))
-		parts.WriteString(strings.NewReplacer("@NAME@", s.name, "@CASES@", ownCases, "@ALL@", strings.Join(own, " ")).Replace(bashSubcommand))
+		parts.WriteString(strings.NewReplacer("@NAME@", s.name, "@CASES@", ownCases, "@ALL@", strings.Join(own, " "),
+			"@OFFERS@", bashOffers(s.offers)).Replace(bashSubcommand))
 	}
-	return strings.NewReplacer("@SUBCOMMANDS@", parts.String(), "@NAMES@", strings.Join(names, " "),
+	return strings.NewReplacer("@SUBCOMMANDS@", parts.String(), "@NAMES@", commandNames(),
 		"@CASES@", cases, "@ALL@", strings.Join(all, " "), "@WITHVALUE@", strings.Join(withValue, "|")).Replace(bashScript)
+}
+
+// commandNames are those of the subcommands.
+func commandNames() string {
+	var names []string
+	for _, s := range subcommands() {
+		names = append(names, s.name)
+	}
+	return strings.Join(names, " ")
+}
+
+// jobNames prints those of the jobs that run.
+const jobNames = `golaunch ps 2>/dev/null | sed '1d;s/ .*//'`
+
+// bashOffers completes an argument of a subcommand.
+func bashOffers(o offer) string {
+	switch o {
+	case offersFiles:
+		return ` $(compgen -f -- "$cur")`
+	case offersCommands:
+		return ` $(compgen -W "` + commandNames() + `" -- "$cur")`
+	case offersJobs:
+		return ` $(compgen -W "$(` + jobNames + `)" -- "$cur")`
+	}
+	return ""
 }
 
 const bashSubcommand = `  if ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == @NAME@ ]]; then
     case $prev in
 @CASES@    esac
-    COMPREPLY=($(compgen -W "@ALL@" -- "$cur"))
+    COMPREPLY=($(compgen -W "@ALL@" -- "$cur")@OFFERS@)
     return
   fi
 `
@@ -156,13 +180,27 @@ func zsh(flags []completed) string {
 	for _, s := range subcommands() {
 		fmt.Fprintf(&b, "if ((CURRENT > 2)) && [[ $words[2] == %s ]]; then\n  shift words; ((CURRENT--))\n  _arguments -S \\\n", s.name)
 		zshFlags(&b, completedOf(s.flagSet()))
-		b.WriteString("  && return\n  return 1\nfi\n")
+		b.WriteString(zshOffers(s.offers) + "  && return\n  return 1\nfi\n")
 	}
+	b.WriteString("((CURRENT == 2)) && compadd -X 'golaunch command' -- " + commandNames() + "\n")
 	b.WriteString("_arguments -S \\\n")
 	zshFlags(&b, flags)
 	b.WriteString("  '(-)1:program:{_alternative \"commands:command:_command_names -e\" \"files:file:_files\"}' \\\n")
 	b.WriteString("  '*::arguments:_normal'\n")
 	return b.String()
+}
+
+// zshOffers completes an argument of a subcommand.
+func zshOffers(o offer) string {
+	switch o {
+	case offersFiles:
+		return "  '1:file:_files' \\\n"
+	case offersCommands:
+		return "  '1:command:(" + commandNames() + ")' \\\n"
+	case offersJobs:
+		return "  '1:job:('\"$(" + jobNames + ")\"')' \\\n"
+	}
+	return ""
 }
 
 func zshFlags(b *strings.Builder, flags []completed) {
@@ -175,8 +213,6 @@ func zshFlags(b *strings.Builder, flags []completed) {
 
 func zshValue(f *completed, name string) string {
 	switch {
-	case !f.takes && f.Name == "json":
-		return ""
 	case !f.takes:
 		return ""
 	case f.values != nil:
@@ -209,12 +245,28 @@ func fish(flags []completed) string {
 		}
 	}
 	for _, s := range subcommands() {
-		fmt.Fprintf(&b, "complete -c golaunch -n __fish_use_subcommand -a %s -d '%s'\n", s.name, s.about)
+		fmt.Fprintf(&b, "complete -c golaunch -n __fish_use_subcommand -a %s -d '%s'\n", s.name, fishQuote(s.about))
 		for _, f := range completedOf(s.flagSet()) {
 			b.WriteString(fishFlag("'__golaunch_command "+s.name+"'", f))
 		}
+		b.WriteString(fishOffers(s))
 	}
-	return strings.NewReplacer("@FLAGS@", b.String(), "@WITHVALUE@", strings.Join(append(short, long...), " ")).Replace(fishScript)
+	return strings.NewReplacer("@FLAGS@", b.String(), "@NAMES@", commandNames(),
+		"@WITHVALUE@", strings.Join(append(short, long...), " ")).Replace(fishScript)
+}
+
+// fishOffers completes an argument of a subcommand.
+func fishOffers(s *subcommand) string {
+	line := "complete -c golaunch -n '__golaunch_command " + s.name + "' "
+	switch s.offers {
+	case offersFiles:
+		return line + "-F\n"
+	case offersCommands:
+		return line + "-f -a '" + commandNames() + "'\n"
+	case offersJobs:
+		return line + `-f -a "(` + jobNames + `)"` + "\n"
+	}
+	return line + "-f\n"
 }
 
 // fishFlag is the line that completes a flag under a condition.
@@ -234,8 +286,10 @@ func fishFlag(condition string, f completed) string {
 	case f.takes:
 		line += " -x"
 	}
-	return fmt.Sprintf("%s -d '%s'\n", line, strings.ReplaceAll(f.help, "'", `\'`))
+	return fmt.Sprintf("%s -d '%s'\n", line, fishQuote(f.help))
 }
+
+func fishQuote(s string) string { return strings.ReplaceAll(s, "'", `\'`) }
 
 const fishScript = `# fish completion of golaunch
 function __golaunch_at_flags
@@ -262,5 +316,9 @@ function __golaunch_command
     set -l words (commandline -opc)
     test "$words[2]" = "$argv[1]"
 end
-@FLAGS@complete -c golaunch -a '(__fish_complete_subcommand @WITHVALUE@)'
+function __golaunch_program
+    set -l words (commandline -opc)
+    not contains -- "$words[2]" @NAMES@
+end
+@FLAGS@complete -c golaunch -n __golaunch_program -a '(__fish_complete_subcommand @WITHVALUE@)'
 `

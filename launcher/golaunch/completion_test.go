@@ -34,6 +34,9 @@ func TestBashCompletion(t *testing.T) {
 		{"golaunch superv", " supervise ", ""},
 		{"golaunch supervise --j", " --join ", "--json"},
 		{"golaunch supervise --secret-file flags.g", " flags.go ", "--"},
+		{"golaunch help a", " agent ", "apps"},
+		{"golaunch keygen flags.g", " flags.go ", "--"},
+		{"golaunch kill --a", " --agent ", "--json"},
 		{"golaunch -n 2 supervise --j", "  ", "--join"}, // a program of that name
 	} {
 		got := complete(t, tt.line)
@@ -59,6 +62,17 @@ func TestCompletionKnowsEveryFlag(t *testing.T) {
 			if !strings.Contains(script, f.Name) {
 				t.Errorf("%s: no %s", shell, f.Name)
 			}
+		}
+	}
+}
+
+// A quote that is left open breaks all of a fish script. (No fish runs here.)
+func TestQuotesOfFishAreBalanced(t *testing.T) {
+	for line := range strings.Lines(completion("fish")) {
+		double := strings.Count(line, `"`)
+		single := strings.Count(line, "'") - strings.Count(line, `\'`)
+		if double%2 != 0 || double == 0 && single%2 != 0 {
+			t.Error("a quote is open: ", line)
 		}
 	}
 }

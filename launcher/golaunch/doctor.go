@@ -9,6 +9,9 @@ changes nothing itself. Without an agent it examines the rest.
 
 Usage:
   golaunch doctor [flags]
+
+Example, where the agent was given the same:
+  golaunch doctor --key-file cluster.key --bind 10.0.0.1
 `
 
 const doctorOutro = `

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,14 +16,14 @@ const intro = `golaunch starts the ranks of a parallel program, on this machine 
 Usage:
   golaunch [flags] PROGRAM [ARGS]
   golaunch [flags] PROGRAM [ARGS] : [-n N] [-x ...] [--wdir DIR] PROGRAM [ARGS] : ...
-  golaunch COMMAND [flags]                one of those below (golaunch COMMAND --help)
+  golaunch COMMAND [flags]                one of those below (golaunch help COMMAND)
 
 PROGRAM is a binary, found as a shell would find it, or the directory of a Go
 package (./apps/heat), which is built first.
 
 Examples:
   golaunch -n 4 hostname                      any program, four times
-  golaunch -n 8 ./apps/heat --size 2048       build a Go package and run 8 ranks of it
+  golaunch -n 8 ./apps/heat --n 2048          build a Go package and run 8 ranks of it
   golaunch -n 4 --tag-output ./prog           see which rank says what
   golaunch -n 4 --output-dir out ./prog       a file for each rank's output
   golaunch -n 1 ./server : -n 7 ./client      ranks 0 and 1-7 run different programs
@@ -56,6 +58,31 @@ func helpText() string {
 	}
 	b.WriteString(outro)
 	return b.String()
+}
+
+func helpCommand() *subcommand {
+	s := newSubcommand("help", "this, or what a command does")
+	s.offers, s.own = offersCommands, printHelp
+	return s
+}
+
+// printHelp prints the help of golaunch or of a command, and returns the exit code.
+func printHelp(args []string) int {
+	args = slices.DeleteFunc(args, func(a string) bool { return a == "--help" || a == "-h" })
+	switch len(args) {
+	case 0:
+		fmt.Print(helpText())
+		return 0
+	case 1:
+		if args[0] == "help" {
+			return printHelp(nil)
+		}
+		if s := findSubcommand(args[0]); s != nil {
+			return s.main([]string{"--help"})
+		}
+	}
+	fmt.Fprintf(os.Stderr, "golaunch: help: %s: no such command (golaunch help lists them)\n", strings.Join(args, " "))
+	return launcher.CodeUsage
 }
 
 // help explains the flags of a group.

@@ -38,6 +38,9 @@ func run(args []string, detached bool) int {
 		fmt.Println(launcher.Version())
 	case c.completion != "":
 		fmt.Print(completion(c.completion))
+	case c.mistyped() != "":
+		fmt.Fprintf(os.Stderr, "golaunch: %s: not found in PATH; did you mean the command %q?\n", c.options.Segments[0].Program, "golaunch "+c.mistyped())
+		return launcher.CodeUsage
 	default:
 		c.options.Detached = detached
 		return launcher.Run(c.options)

@@ -9,6 +9,16 @@ import (
 	"github.com/golaunch/golaunch/launcher"
 )
 
+// An offer says what a shell may complete an argument of a subcommand with.
+type offer int
+
+const (
+	offersNothing offer = iota
+	offersFiles
+	offersCommands // golaunch's own
+	offersJobs     // those that run
+)
+
 // A subcommand is what the first word of a command line may name instead of a program.
 type subcommand struct {
 	name  string
@@ -17,6 +27,8 @@ type subcommand struct {
 	outro string // below them
 	flags group
 	args  string // what its one argument is called; "": it has none
+	// offers are what shells complete an argument with.
+	offers offer
 	// stray says why an argument is a mistake where there is none; "": the usual.
 	stray string
 	run   func(args []string) int
@@ -27,7 +39,7 @@ type subcommand struct {
 
 // subcommands are all of them, new each time.
 func subcommands() []*subcommand {
-	return []*subcommand{agentCommand(), nodesCommand(), psCommand(), killCommand(), logsCommand(), keygenCommand(), doctorCommand(), superviseCommand()}
+	return []*subcommand{agentCommand(), nodesCommand(), psCommand(), killCommand(), logsCommand(), keygenCommand(), doctorCommand(), superviseCommand(), helpCommand()}
 }
 
 // findSubcommand returns the one of a name, nil if there is none.
@@ -42,6 +54,7 @@ func findSubcommand(name string) *subcommand {
 
 func keygenCommand() *subcommand {
 	s := newSubcommand("keygen", "make a cluster's key")
+	s.offers = offersFiles
 	s.flags, s.own = keygenFlags(new(launcher.KeygenOptions), &s.help), keygen
 	return s
 }

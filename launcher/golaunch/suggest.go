@@ -1,6 +1,12 @@
 package main
 
-import "github.com/spf13/pflag"
+import (
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
 
 // elsewhere are flags of other launchers, and ours for them.
 var elsewhere = map[string]string{
@@ -21,6 +27,24 @@ func suggest(name string, flags *pflag.FlagSet) string {
 		}
 	})
 	return best
+}
+
+// mistyped returns golaunch's command that somebody meant, with a letter too many or
+// behind a flag, where there is no such program; "" if there is one, or no such command.
+func (c *command) mistyped() string {
+	program := c.options.Segments[0].Program
+	if _, err := exec.LookPath(program); err == nil || strings.Contains(program, "/") {
+		return ""
+	}
+	if _, err := os.Lstat(program); err == nil {
+		return "" // launcher says how a program is named that is here
+	}
+	for _, s := range subcommands() {
+		if distance(program, s.name) <= 1 {
+			return s.name
+		}
+	}
+	return ""
 }
 
 // distance is how many letters must be inserted, deleted, replaced, or exchanged

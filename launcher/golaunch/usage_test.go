@@ -49,6 +49,9 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"true", ":"}, `no program to run after ":"`},
 		{[]string{"true", ":", "--timeout", "3", "true"}, "--timeout is for the whole job: it goes before the first program"},
 		{[]string{"no-such-program"}, "no-such-program: not found in PATH"},
+		{[]string{"nodse"}, `nodse: not found in PATH; did you mean the command "golaunch nodes"?`},
+		{[]string{"--agent", "node-a", "doctor"}, `did you mean the command "golaunch doctor"?`},
+		{[]string{"help", "agnet"}, "golaunch: help: agnet: no such command (golaunch help lists them)"},
 		{[]string{"./no-such-program"}, "./no-such-program: no such file or directory"},
 		{[]string{"flags.go"}, "flags.go: not found in PATH; did you mean ./flags.go?"},
 		{[]string{plain}, plain + ": it is not executable"},
@@ -87,6 +90,13 @@ func TestHelpAndVersion(t *testing.T) {
 		if len(line) > 111 {
 			t.Errorf("a line of the help has %d columns: %s", len(line), line)
 		}
+	}
+	launch(t, "help").expect(t, result{0, help.stdout, ""})
+	for _, s := range subcommands() {
+		own := launch(t, "help", s.name)
+		own.expect(t, result{0, "Usage:", ""})
+		own.expect(t, result{0, "Example", ""})
+		help.expect(t, result{0, "  " + s.name + " ", ""})
 	}
 	launch(t, "--version").expect(t, result{0, "golaunch 0.1.0 (rank protocol 2, go", ""})
 	launch(t, "-n", "0", "--help").expect(t, result{0, "Usage:", ""})
