@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/golaunch/golaunch/launcher/internal/api"
 	"github.com/golaunch/golaunch/launcher/internal/join"
@@ -92,8 +93,12 @@ func (a Access) isThere() bool {
 
 // explained says what to do about an agent that was not reached.
 func explained(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
+	var call *net.OpError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("no agent runs on this host (%w): golaunch agent starts one, --agent names another", err)
+	case errors.As(err, &call) && call.Net == "unix" && errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("this host's agent has died (%w): golaunch agent starts it again, --agent names another", err)
 	}
 	return err
 }

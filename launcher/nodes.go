@@ -73,10 +73,25 @@ func nodesTable(w io.Writer, nodes []api.Node) error {
 			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%d\t%.1f GB\t%.2f\t%s/%s\t%s\t%s\t%s\n", n.Name, n.State, n.Address, h.Free, h.Slots, h.Cores,
 				float64(h.Memory)/1e9, h.Load, h.OS, h.Arch, h.Version, labelsText(h.Labels), strings.Join(h.Devices, ","))
 		} else {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", n.Name, n.State, n.Address, n.Problem)
+			fmt.Fprintf(t, "%s\t%s\t%s%s\t\n", n.Name, n.State, n.Address, strings.Repeat("\t-", 8))
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return nodeProblems(w, nodes)
+}
+
+// nodeProblems says why there is nothing to tell of a member, unless its state does.
+func nodeProblems(w io.Writer, nodes []api.Node) error {
+	for _, n := range nodes {
+		if n.Problem != "" && n.Problem != n.State {
+			if _, err := fmt.Fprintf(w, "%s: %s\n", n.Name, n.Problem); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func labelsText(labels map[string]string) string {

@@ -41,7 +41,7 @@ func (c *Config) key() []Finding {
 }
 
 func noKey(found string) Finding {
-	return warn("key", "golaunch keygen makes one; copy it to every host, mode 0600", "%s: an agent binds loopback only", found)
+	return warn("key", "golaunch keygen makes one; copy it to every host, mode 0600. --key-file names one elsewhere", "%s: an agent without a key binds loopback only", found)
 }
 
 // othersWrite reports whether somebody else can replace the files of a directory.

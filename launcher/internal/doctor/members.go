@@ -52,6 +52,8 @@ func (c *Config) member(ctx context.Context, n Node) Finding {
 		return warn(check, "is it switched on, and its agent running? it is forgotten after a day", "gossip has found it dead, at %s", n.Address)
 	case n.Problem != "":
 		return fail(check, "the same key and golaunch on every host, and no firewall between them", "it cannot be used: %s", n.Problem)
+	case c.KeyFile == "" && !n.Self:
+		return warn(check, "--key-file names the cluster's key", "it is not asked, for there is no key to prove")
 	}
 	skew, fuzz, err := c.skew(ctx, n)
 	if err != nil {
