@@ -132,7 +132,8 @@ func runDocumented(t *testing.T, b block, tools, command string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 	cmd.Dir = workplace(t, tools)
-	cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"))
+	// An agent that this host has is not that of the examples.
+	cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "GOLAUNCH_RUNTIME=/nonexistent", "GOLAUNCH_AGENT=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s: %v\n%s", b, command, err, out)

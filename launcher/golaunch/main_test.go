@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	role := os.Getenv(envRole)
 	switch {
 	case role == "":
+		standApart()
 		os.Exit(m.Run())
 	case role == "golaunch" || os.Args[0] == launcher.SupervisorName:
 		if other := os.Getenv(envVersion); other != "" {
@@ -40,6 +41,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// standApart keeps the tests from an agent that this host has: they have their own.
+func standApart() {
+	os.Unsetenv("GOLAUNCH_AGENT")
+	os.Setenv("GOLAUNCH_RUNTIME", "/nonexistent")
 }
 
 // roles are what ranks of the tests do.
