@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
@@ -16,8 +17,18 @@ import (
 	"github.com/golaunch/golaunch/launcher/internal/keys"
 )
 
-// idling is how long members idle in one operation.
-const idling = 20 * time.Second
+// intervals are the least and, among n members, the actual time between two exchanges of
+// everything that a member starts. When the first of them are spread over the least, each
+// member starts one in any actual interval: so long must be measured.
+func intervals(b *testing.B, p Profile, n int) (least, actual time.Duration) {
+	s, err := p.settings()
+	if err != nil {
+		b.Fatal(err)
+	}
+	const few = 32 // memberlist's pushPullScaleThreshold
+	times := max(1, 1+math.Ceil(math.Log2(float64(n)/few)))
+	return s.PushPullInterval, s.PushPullInterval * time.Duration(times)
+}
 
 // usage is what a process has used so far.
 type usage struct {
@@ -72,6 +83,8 @@ func benchIdle(b *testing.B, p Profile, n int) {
 	defer closeAll(members)
 	everybody(b, members, func(c *Cluster, _ Event) bool { return int(c.alive.Load()) == n })()
 	settle(members)
+	least, idling := intervals(b, p, n)
+	<-time.After(least)
 	for b.Loop() {
 		before := used(members...)
 		<-time.After(idling)
@@ -161,7 +174,8 @@ func benchProcesses(b *testing.B, p Profile, n int) {
 		}
 		return u
 	}
-	<-time.After(5 * time.Second)
+	least, idling := intervals(b, p, n)
+	<-time.After(least)
 	for b.Loop() {
 		before := sum()
 		<-time.After(idling)

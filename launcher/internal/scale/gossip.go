@@ -138,6 +138,14 @@ func Mistaken(s Settings, members int, silent Instant, spread Spread, seed uint6
 	return float64(dead) / tries
 }
 
+// Boot is how long members that all start at once send news of each other: everybody sends
+// news of everybody, in packets that are full. All know all before that, at most then.
+func Boot(s Settings, members int, c *Costs) Instant {
+	const packet = 1400 // bytes: memberlist's UDPBufferSize
+	rounds := float64(members*s.Sends(members)) * c.StateBytes.Value / float64(packet*s.Fanout)
+	return Instant(rounds * float64(s.Gossip))
+}
+
 // Idle is what a member sends in bytes a second when nothing happens: probes, and its part
 // in exchanges, one that it starts and one that another does.
 func Idle(s Settings, members int, c *Costs) (probes, exchanges float64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golaunch/golaunch/launcher/internal/keys"
 	"github.com/golaunch/golaunch/launcher/internal/member"
+	"github.com/golaunch/golaunch/launcher/internal/scale"
 )
 
 // A crowd is members in this process.
@@ -109,7 +110,7 @@ func learns(m *member.Cluster, events <-chan member.Event, change member.Change,
 	}
 }
 
-// BenchmarkGossip: one joins, one dies, and all idle.
+// BenchmarkGossip: all idle, then one joins and dies, several times.
 func BenchmarkGossip(b *testing.B) {
 	for _, p := range []member.Profile{member.LAN, member.Local} {
 		for _, n := range []int{5, 50, 200} {
@@ -119,6 +120,7 @@ func BenchmarkGossip(b *testing.B) {
 }
 
 func benchGossip(b *testing.B, p member.Profile, n int) {
+	const newcomers = 5
 	c := gather(b, p, n)
 	defer c.close()
 	for _, m := range c.members {
@@ -126,7 +128,7 @@ func benchGossip(b *testing.B, p member.Profile, n int) {
 	}
 	c.idle(b, n)
 	var joinHalf, joinAll, diesHalf, diesAll time.Duration
-	for i := range b.N {
+	for i := range b.N * newcomers {
 		name := fmt.Sprintf("node-%05d", n+i)
 		var one *member.Cluster
 		half, all := c.news(c.members, member.Joined, name, func() { one = c.enter(n + i) })
@@ -134,7 +136,7 @@ func benchGossip(b *testing.B, p member.Profile, n int) {
 		half, all = c.news(c.members, member.Died, name, func() { one.Close() })
 		diesHalf, diesAll = diesHalf+half, diesAll+all
 	}
-	report := func(d time.Duration, name string) { b.ReportMetric(d.Seconds()/float64(b.N), name) }
+	report := func(d time.Duration, name string) { b.ReportMetric(d.Seconds()/float64(b.N*newcomers), name) }
 	report(joinHalf, "s/join50%")
 	report(joinAll, "s/join100%")
 	report(diesHalf, "s/death50%")
@@ -142,10 +144,9 @@ func benchGossip(b *testing.B, p member.Profile, n int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// Before members idle for so long, they settle: news of their start are still on their way.
-const settling, idling = 20 * time.Second, 40 * time.Second
-
-// idle measures what members use that have nothing to say.
+// idle measures what members use that have nothing to say. They exchange everything at
+// times that are spread over the least interval between two exchanges: after that, each
+// starts one exchange in any interval.
 func (c *crowd) idle(b *testing.B, n int) {
 	sum := func() (bytes float64) {
 		for _, m := range c.members {
@@ -154,7 +155,12 @@ func (c *crowd) idle(b *testing.B, n int) {
 		}
 		return bytes
 	}
-	<-time.After(settling)
+	s := scale.LAN()
+	if c.profile == member.Local {
+		s = scale.Local()
+	}
+	idling := time.Duration(s.ExchangeEvery(n))
+	<-time.After(time.Duration(s.Exchange))
 	bytes, used := sum(), cpu()
 	<-time.After(idling)
 	b.ReportMetric((sum()-bytes)/idling.Seconds()/float64(n), "B/s/member")

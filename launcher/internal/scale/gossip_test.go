@@ -106,3 +106,11 @@ func TestMistaken(t *testing.T) {
 		t.Errorf("after %v s %v are", most.Seconds()+200, got)
 	}
 }
+
+// 1,000 members send 6*4 packets of news of each of 1,000, 7 in a packet, 15 packets a second.
+func TestAllStartAtOnce(t *testing.T) {
+	c := &Costs{StateBytes: Cost{200, "B", "-"}}
+	if got, want := Boot(LAN(), 1000, c).Seconds(), 24*1000/7.0/15; math.Abs(got-want) > 0.01 {
+		t.Errorf("it takes %.2f s, want %.2f", got, want)
+	}
+}

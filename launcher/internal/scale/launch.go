@@ -18,22 +18,22 @@ type Launch struct {
 	Meets bool
 	// ListOnce has the list of hosts sent to all at once, and not to each by itself.
 	ListOnce bool
-	// AcksMerged has acknowledgements of many hosts come as one.
-	AcksMerged bool
 }
 
 // The sizes of what is said, in bytes.
 const (
-	startBytes     = 4096 // what to start, without the list of hosts: most is the environment
-	hostBytes      = 24   // a host in that list
-	rankNews       = 3    // a rank's messages until it runs: started, joined, where it is reached
-	rankTold       = 2    // what others are told of it
-	rankNewsBytes  = 100
-	attachFrames   = 7 // that a host's attaching has pass each host above it, in both directions
-	attachBytes    = 400
-	ackDelay       = Millisecond // of launcher/internal/relay
-	acksWorthAWord = 0.9         // of a core: more than that and the root does nothing else
+	startBytes    = 4096 // what to start, without the list of hosts: most is the environment
+	hostBytes     = 24   // a host in that list
+	rankNews      = 3    // a rank's messages until it runs: started, joined, where it is reached
+	rankTold      = 2    // what others are told of it
+	rankNewsBytes = 100
+	attachFrames  = 7 // that a host's attaching has pass each host above it, in both directions
+	attachBytes   = 400
 )
+
+// ackEvery is the time between two acknowledgements of a host that has something to
+// acknowledge all the time: launcher/internal/relay's tick, with the default failure timeout.
+const ackEvery = 10 * Second / 22
 
 // An Outcome is how a launch went.
 type Outcome struct {
@@ -45,8 +45,6 @@ type Outcome struct {
 	RootCPU                                    Instant // of golaunch
 	RootBytes                                  float64 // sent by it
 	InnerBytes                                 float64 // sent by the host that sends most
-	// Drowned says that acknowledgements alone are more than the root can read.
-	Drowned bool
 }
 
 // Simulate launches a job.

@@ -27,7 +27,7 @@ const (
 // memory in bytes a host.
 func Limits(c *Costs, cores int, memory float64) []Limit {
 	return []Limit{
-		{"everybody is told of every rank, and every host acknowledges by itself each millisecond", "one core of golaunch reads acknowledgements and does nothing else", float64(ackDelay) / float64(c.Frame.time()), "hosts", false},
+		{"every host acknowledges by itself, 22 times in the failure timeout", "one core of golaunch reads acknowledgements and does nothing else", float64(ackEvery) / float64(c.Frame.time()), "hosts", false},
 		{"an agent asks all members of their hosts", "its cores, within the 2 s that it waits for all of them", askWait.Seconds() * float64(cores) / c.Request.times(0.5).Seconds(), "hosts", true},
 		{"golaunch tells every host the list of all", "its memory: each host's copy is kept until it is acknowledged", math.Sqrt(memory / hostBytes), "hosts", true},
 		{"an agent asks all members of their hosts", "its descriptors, one for each connection", openFiles, "hosts", true},

@@ -11,8 +11,7 @@ func (s *launching) saying(told float64) Instant {
 // multicast has what the root told all of every rank reach them. All hosts of one depth do
 // the same, so one way from the root to the host farthest below stands for all.
 //
-// What the root reads meanwhile are acknowledgements: each host sends one for all that
-// came within ackDelay.
+// What the root reads meanwhile are acknowledgements.
 func (s *launching) multicast() {
 	told := rankTold * float64(s.Ranks)
 	acks := s.acks(told)
@@ -52,19 +51,18 @@ func (s *launching) busy(told float64) (sum Instant) {
 	return sum
 }
 
-// acks is what acknowledgements cost the root while it does other work.
+// acks is what acknowledgements cost the root while it tells what is told, which takes
+// longer for them. Every host sends one by itself at each of its ticks, and a last one; more
+// than one for each record there cannot be.
 func (s *launching) acks(told float64) Instant {
-	sources := float64(s.Hosts)
-	if s.AcksMerged {
-		sources = float64(len(s.children[s.root()]))
-	}
-	share := sources * float64(s.Frame.time()) / float64(ackDelay)
-	s.o.Drowned = share > acksWorthAWord && told*float64(s.Frame.time()) > float64(10*ackDelay)
-	all := s.Frame.times(sources * told) // one for each record
+	round := s.Frame.times(float64(s.Hosts))
+	all := Instant(float64(round) * told)
+	share := float64(round) / float64(ackEvery) // of a core
 	if share >= 1 {
 		return all
 	}
-	return min(all, Instant(float64(s.saying(told))*share/(1-share)))
+	telling := float64(s.o.Joined-s.o.Told) / (1 - share)
+	return min(all, Instant(float64(round)*(1+telling/float64(ackEvery))))
 }
 
 func (s *launching) depth() (most int) {

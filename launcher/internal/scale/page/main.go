@@ -60,8 +60,10 @@ type Gossip struct {
 	Profile                          string
 	Members                          int
 	JoinHalf, JoinAll, DieHalf, Dies float64 // s
+	Boot                             float64 // s
 	Bytes                            float64 // sent by each in a second
 	CPU                              float64 // us of each in a second
+	BytesGave, CPUGave               string  // the cost that was taken from the one and the other
 }
 
 // write returns the files.

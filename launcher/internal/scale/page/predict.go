@@ -25,7 +25,7 @@ var (
 type prediction struct {
 	costs  scale.Costs
 	now    []scale.Outcome         // as it is, one for each of sizes
-	mended map[int][]scale.Outcome // by arity, 0: a star; the list sent once, acknowledgements merged
+	mended map[int][]scale.Outcome // by arity, 0: a star; the list sent once
 	gossip map[string][]news       // by profile
 }
 
@@ -44,7 +44,7 @@ func predict() (*prediction, error) {
 		p.now = append(p.now, scale.Simulate(job(hosts, tree.Arity), &p.costs))
 		for _, arity := range append([]int{0}, arities...) {
 			l := job(hosts, arity)
-			l.ListOnce, l.AcksMerged = true, true
+			l.ListOnce = true
 			p.mended[arity] = append(p.mended[arity], scale.Simulate(l, &p.costs))
 		}
 	}

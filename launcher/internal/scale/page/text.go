@@ -68,7 +68,7 @@ func ratio(predicted, measured float64) string { return fmt.Sprintf("%.2f", pred
 func (p *prediction) page(m Measured) string {
 	return strings.NewReplacer(
 		"{ARITY}", p.arityTable(), "{PHASES}", p.phaseTable(), "{TRAFFIC}", p.trafficTable(), "{NEWS}", p.newsTable(),
-		"{SLOW}", p.slowTable(), "{LIMITS}", p.limitTable(), "{TREE}", p.treeCompared(m), "{GOSSIP}", p.gossipCompared(m),
+		"{SLOW}", p.slowTable(), "{BOOT}", p.bootTable(), "{LIMITS}", p.limitTable(), "{TREE}", p.treeCompared(m), "{GOSSIP}", p.gossipCompared(m),
 		"{COSTS}", p.costTable(), "{STAGING}", p.stageTable(), "{RANKS}", fmt.Sprint(ranksPerHost), "{CORES}", fmt.Sprint(cores),
 		"{MEMORY}", bytesOf(memory), "{CHOSEN}", fmt.Sprint(tree.Arity),
 	).Replace(prose)
@@ -94,12 +94,8 @@ func (p *prediction) phaseTable() string {
 	t := newTable("hosts", "ranks", "placed", "attached", "told", "joined", "known", "barrier", "golaunch's CPU", "now: told", "barrier")
 	for i, n := range sizes {
 		o, now := p.mended[tree.Arity][i], p.now[i]
-		met := lasting(now.Met)
-		if now.Drowned {
-			met += " at worst"
-		}
 		t.row(count(float64(n)), count(float64(n*ranksPerHost)), lasting(o.Placed), lasting(o.Attached), lasting(o.Told), lasting(o.Joined), lasting(o.Known), lasting(o.Met), lasting(o.RootCPU),
-			lasting(now.Told), met)
+			lasting(now.Told), lasting(now.Met))
 	}
 	return t.String()
 }
@@ -121,6 +117,18 @@ func (p *prediction) newsTable() string {
 			t.row(name, count(float64(n)), lasting(g.spread.Half), lasting(g.spread.Most), lasting(g.spread.All),
 				lasting(g.death.Half), lasting(g.death.Most), lasting(g.death.All), bytesOf(g.probes)+"/s", bytesOf(g.pushes)+"/s", fmt.Sprintf("%.2g %%", 100*g.cpu))
 		}
+	}
+	return t.String()
+}
+
+func (p *prediction) bootTable() string {
+	t := newTable("hosts", "lan", "local", "wan")
+	for _, n := range sizes {
+		row := []any{count(float64(n))}
+		for _, s := range []scale.Settings{scale.LAN(), scale.Local(), scale.WAN()} {
+			row = append(row, lasting(scale.Boot(s, n, &p.costs)))
+		}
+		t.row(row...)
 	}
 	return t.String()
 }
@@ -211,25 +219,35 @@ func (p *prediction) treeCompared(m Measured) string {
 }
 
 func (p *prediction) gossipCompared(m Measured) string {
-	t := newTable("", "profile", "members", "predicted", "measured", "ratio")
+	t := newTable("", "profile", "members", "predicted", "measured", "ratio", "")
 	for _, g := range m.Gossip {
 		n := p.news(settings(g.Profile), g.Members)
 		for _, c := range []struct {
 			what                string
 			predicted, measured float64
 			show                func(float64) string
+			gave                string
 		}{
-			{"a join is known to half", n.spread.Half.Seconds(), g.JoinHalf, secondsOf},
-			{"to all", n.spread.All.Seconds(), g.JoinAll, secondsOf},
-			{"a death is known to half", n.death.Half.Seconds(), g.DieHalf, secondsOf},
-			{"to all", n.death.All.Seconds(), g.Dies, secondsOf},
-			{"idle, sent in a second", n.probes + n.pushes, g.Bytes, bytesOf},
-			{"idle, CPU in a second", n.cpu, g.CPU / 1e6, secondsOf},
+			{"a join is known to half", n.spread.Half.Seconds(), g.JoinHalf, secondsOf, ""},
+			{"to all", n.spread.All.Seconds(), g.JoinAll, secondsOf, ""},
+			{"a death is known to half", n.death.Half.Seconds(), g.DieHalf, secondsOf, ""},
+			{"to all", n.death.All.Seconds(), g.Dies, secondsOf, ""},
+			{"all start at once, until all know all", scale.Boot(settings(g.Profile), g.Members, &p.costs).Seconds(), g.Boot, secondsOf, ""},
+			{"idle, sent in a second", n.probes + n.pushes, g.Bytes, bytesOf, g.BytesGave},
+			{"idle, CPU in a second", n.cpu, g.CPU / 1e6, secondsOf, g.CPUGave},
 		} {
 			if c.measured > 0 {
-				t.row(c.what, g.Profile, g.Members, c.show(c.predicted), c.show(c.measured), ratio(c.predicted, c.measured))
+				t.row(c.what, g.Profile, g.Members, c.show(c.predicted), c.show(c.measured), ratio(c.predicted, c.measured), gave(c.gave))
 			}
 		}
 	}
 	return t.String()
+}
+
+// gave marks a figure that a cost was taken from.
+func gave(cost string) string {
+	if cost == "" {
+		return ""
+	}
+	return cost + " is from this"
 }
