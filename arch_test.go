@@ -137,7 +137,7 @@ var testFloors = map[string][]string{
 	"launcher/fivehosts":    {"launcher/internal/netns", "launcher/internal/api", "runtime/world", "collectives"},
 	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
-	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/relay", "runtime/world", "collectives"},
+	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/netns", "launcher/internal/relay", "runtime/world", "collectives"},
 	"launcher/internal/stage": {"launcher/internal/netns"},
 
 	"runtime/world/router":   {"transport/shm"},
