@@ -2,6 +2,7 @@ package golaunch
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,7 +10,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // What README.md and docs/ show is run here, so that it stays true.
@@ -130,10 +133,15 @@ func runDocumented(t *testing.T, b block, tools, command string) string {
 			return ""
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // what it has started, too
 	cmd.Dir = workplace(t, tools)
-	// An agent that this host has is not that of the examples.
-	cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "GOLAUNCH_RUNTIME=/nonexistent", "GOLAUNCH_AGENT=")
+	// An agent that this host has is not that of the examples, which may start their own.
+	cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"), "GOLAUNCH_AGENT=",
+		"GOLAUNCH_RUNTIME="+cmd.Dir+"/run", "GOLAUNCH_STATE="+cmd.Dir+"/state", "GOLAUNCH_CACHE="+cmd.Dir+"/cache")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%v: %s: %v\n%s", b, command, err, out)
