@@ -229,14 +229,18 @@ func (f *front) spawn(ctx context.Context, key []byte, at net.Addr) error {
 	if err != nil {
 		return err
 	}
-	q := api.SpawnRequest{Job: f.id, Key: key, Join: []string{net.JoinHostPort(f.advertise, port)}, Wait: f.failureTimeout(), Programs: f.manifests(), Nodes: launchTree(f.blocks)}
+	q := api.SpawnRequest{Job: f.id, Key: key, Join: []string{net.JoinHostPort(f.advertise, port)}, Wait: f.failureTimeout() * 3 / 4, Programs: f.manifests(), Nodes: launchTree(f.blocks)}
 	answer, err := f.agent.Spawn(ctx, q)
 	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	if len(answer.Failures) > 0 {
 		first := answer.Failures[0]
-		return fmt.Errorf("host %s: %s", first.Host, first.Text)
+		text := fmt.Sprintf("host %s: %s", first.Host, first.Text)
+		if first.Silent {
+			return silentError{text}
+		}
+		return errors.New(text)
 	}
 	<-ctx.Done()
 	return silentError{}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/launcher/internal/agent"
 	"github.com/golaunch/golaunch/launcher/internal/join"
 	"github.com/golaunch/golaunch/launcher/internal/lifecycle"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
@@ -25,8 +26,8 @@ type SuperviseOptions struct {
 	Join string
 	// Serve, if not empty, is the address at which hosts below this one may join
 	// through it: host:port, :0 for any port. Where it listens is written to the
-	// descriptor Ready, "ADDRESS\n", and that closed, before this host joins. It is
-	// closed without a word when this host cannot serve.
+	// descriptor Ready, "ADDRESS\n", before this host joins, and "joined\n" when it has.
+	// Ready is closed then, or when this host cannot.
 	Serve string
 	Ready int // 0: nobody wants to know
 	Key   Key
@@ -110,8 +111,8 @@ func RunSupervise(o SuperviseOptions) int {
 	return code
 }
 
-// ready is the descriptor on which somebody waits for the address of Serve; nil,
-// which can be closed, too: nobody.
+// ready is the descriptor on which somebody waits for the address of Serve and for this
+// host to join; nil, which can be closed, too: nobody.
 func (o *SuperviseOptions) ready() *os.File {
 	if o.Ready <= 0 {
 		return nil
@@ -120,12 +121,17 @@ func (o *SuperviseOptions) ready() *os.File {
 	return os.NewFile(uintptr(o.Ready), "ready")
 }
 
-// tellServing passes on where the supervisor serves others.
-func tellServing(stream io.Reader, ready *os.File) {
-	if s, err := supervisor.ReadServing(stream); err == nil && s.Address != "" && ready != nil {
-		fmt.Fprintln(ready, s.Address)
+// tellSteps passes on where the supervisor serves others, and that it has joined.
+func tellSteps(stream io.Reader, ready *os.File) {
+	defer ready.Close()
+	err := supervisor.ReadSteps(stream, func(address string) {
+		if address != "" && ready != nil {
+			fmt.Fprintln(ready, address)
+		}
+	})
+	if err == nil && ready != nil {
+		fmt.Fprintln(ready, agent.Joined)
 	}
-	ready.Close()
 }
 
 // guard starts the supervisor and waits for its end, or ends it at a signal.
@@ -145,7 +151,7 @@ func guard(o supervisor.JoinOptions, ready *os.File) (code int, err error) {
 	if err := supervisor.WriteOptions(stream, o); err != nil {
 		return 1, fmt.Errorf("the supervisor does not listen: %w", err)
 	}
-	go tellServing(stream, ready)
+	go tellSteps(stream, ready)
 	select {
 	case e := <-ended:
 		if e.Signal != 0 {

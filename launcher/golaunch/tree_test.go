@@ -52,6 +52,39 @@ func (n *network) treeHost(name, join string, flags ...string) (h *running, at s
 	return h, strings.TrimSpace(at)
 }
 
+// A host says that it has joined when it has, and nothing when it cannot.
+func TestHostSaysThatItHasJoined(t *testing.T) {
+	t.Parallel()
+	n := listening(t, 1, sh("true")...)
+	says := func(join string, flags ...string) string {
+		t.Helper()
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		cmd := golaunch(t, append([]string{"supervise", "--join", join, "--secret-file", n.key, "--ready-fd", "3"}, flags...)...)
+		cmd.ExtraFiles = []*os.File{w}
+		startCommand(t, cmd)
+		w.Close()
+		said, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(said)
+	}
+	if got := says("127.0.0.1:1", "--wait", "100ms"); got != "" {
+		t.Errorf("it cannot join, and says %q", got)
+	}
+	if got := says("127.0.0.1:1", "--wait", "100ms", "--serve", "127.0.0.1:0"); !strings.HasPrefix(got, "127.0.0.1:") || count(got, "\n") != 1 {
+		t.Errorf("it serves others and cannot join, and says %q", got)
+	}
+	if got := says(n.address, "--serve", "127.0.0.1:0"); !strings.HasSuffix(got, "\njoined\n") || count(got, "\n") != 2 {
+		t.Errorf("it serves others and has joined, and says %q", got)
+	}
+	n.ends(0)
+}
+
 // supervisorOf is the process that a host's guardian has started.
 func supervisorOf(h *running) int { return supervisorsOf(h.cmd.Process.Pid)[0] }
 

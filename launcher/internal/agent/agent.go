@@ -79,10 +79,11 @@ type Agent struct {
 	members   Members
 	listeners []net.Listener
 
-	mu     sync.Mutex
-	slots  *slots.Table
-	jobs   map[string]*job   // that run here
-	fronts map[string]*front // that are attached here
+	mu       sync.Mutex
+	slots    *slots.Table
+	jobs     map[string]*job   // that run here
+	unwanted map[string]string // tokens, by job, of what was released while it was being started
+	fronts   map[string]*front // that are attached here
 
 	ctx     context.Context // ends with Close
 	stop    context.CancelFunc
@@ -101,7 +102,7 @@ func New(c Config) (*Agent, error) {
 	}
 	a := &Agent{
 		Config: c, started: time.Now(), lock: lock, pool: api.NewPool(c.Call),
-		slots: slots.New(c.Slots), jobs: map[string]*job{}, fronts: map[string]*front{},
+		slots: slots.New(c.Slots), jobs: map[string]*job{}, unwanted: map[string]string{}, fronts: map[string]*front{},
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	a.server = api.NewServer(a, c.Log)

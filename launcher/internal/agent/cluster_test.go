@@ -31,8 +31,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
 }
 
+// failing is a key with which h1's supervisor ends before it has joined, and no other
+// joins.
+const failing = "the key of a job that fails"
+
 // superviseNothing does what an agent expects of golaunch supervise: it waits for the
-// key, says where it serves others, and ends when it is told to.
+// key, says where it serves others and that it has joined, and ends when it is told to.
 func superviseNothing() int {
 	syscall.CloseOnExec(lockFD)
 	told := make(chan os.Signal, 1)
@@ -45,7 +49,14 @@ func superviseNothing() int {
 	if i := slices.Index(os.Args, "--serve"); i > 0 {
 		fmt.Fprintln(ready, "127.0.0.1:1"+os.Args[slices.Index(os.Args, "--host")+1][1:])
 	}
-	ready.Close()
+	switch {
+	case string(key) != failing:
+		fmt.Fprintln(ready, Joined)
+		ready.Close()
+	case slices.Contains(os.Args, "h1"):
+		fmt.Fprintln(os.Stderr, "it does not find the way")
+		return 1
+	}
 	fmt.Fprintln(os.Stderr, "the last word")
 	<-told
 	return 0
@@ -200,14 +211,18 @@ func text(blocks []api.Block) string {
 // spawn starts a job on its blocks, each below the one before.
 func (c *cluster) spawn(job string, blocks []api.Block) {
 	c.t.Helper()
+	answer, err := c.trySpawn(job, string(make([]byte, 32)), blocks)
+	if err != nil || len(answer.Failures) > 0 {
+		c.t.Fatal(answer.Failures, err)
+	}
+}
+
+func (c *cluster) trySpawn(job, key string, blocks []api.Block) (api.SpawnAnswer, error) {
 	var nodes []api.SpawnNode
 	for _, b := range slices.Backward(blocks) {
 		nodes = []api.SpawnNode{{Host: b.Host, Address: b.Address, Token: b.Token, Children: nodes}}
 	}
-	answer, err := c.client(0).Spawn(c.ctx(), api.SpawnRequest{Job: job, Key: make([]byte, 32), Join: []string{"127.0.0.1:9"}, Nodes: nodes, Wait: time.Second})
-	if err != nil || len(answer.Failures) > 0 {
-		c.t.Fatal(answer.Failures, err)
-	}
+	return c.client(0).Spawn(c.ctx(), api.SpawnRequest{Job: job, Key: []byte(key), Join: []string{"127.0.0.1:9"}, Nodes: nodes, Wait: time.Second})
 }
 
 // job is one that runs on a host.

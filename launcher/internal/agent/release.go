@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -50,6 +51,9 @@ func (a *Agent) release(ctx context.Context, q api.ReleaseRequest, b api.Block) 
 	a.mu.Lock()
 	a.slots.Release(b.Token)
 	j := a.jobs[q.Job]
+	if j == nil && slices.Contains(a.slots.Running(), q.Job) {
+		a.unwanted[q.Job] = b.Token
+	}
 	a.mu.Unlock()
 	if j == nil || j.Token != b.Token {
 		return nil

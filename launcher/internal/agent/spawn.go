@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -24,24 +23,41 @@ type job struct {
 	record
 	process *handle
 	child   *exec.Cmd     // nil: another agent has started it
+	said    string        // its last words, once it has ended
 	ended   chan struct{} // closed when it has, and its slots are free
 }
 
-// readyWait is how long a supervisor may take to say where it serves others.
-const readyWait = 5 * time.Second
-
-// Spawn starts this host's supervisor of a job, if it is asked for, and has other
-// agents start theirs.
+// Spawn starts this host's supervisor of a job, if it is asked for, has other agents
+// start theirs, and waits until all have joined. The first that cannot ends the wait for
+// the others: the launch has failed.
 func (a *Agent) Spawn(ctx context.Context, _ api.Caller, q api.SpawnRequest) (api.SpawnAnswer, error) {
-	var mu sync.Mutex
-	var answer api.SpawnAnswer
-	each(q.Nodes, func(n api.SpawnNode) {
-		failures := a.spawnNode(ctx, q, n)
-		mu.Lock()
-		answer.Failures = append(answer.Failures, failures...)
-		mu.Unlock()
+	return api.SpawnAnswer{Failures: a.spawn(ctx, q)}, nil
+}
+
+func (a *Agent) spawn(ctx context.Context, q api.SpawnRequest) []api.Failure {
+	var tasks []task
+	for _, n := range q.Nodes {
+		tasks = append(tasks, func(ctx context.Context) []api.Failure { return a.spawnNode(ctx, q, n) })
+	}
+	return together(ctx, tasks...)
+}
+
+// A task is something that may fail.
+type task func(context.Context) []api.Failure
+
+// together does tasks at once and waits for all. The first failure ends the others'
+// context, and counts.
+func together(ctx context.Context, tasks ...task) (first []api.Failure) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var once sync.Once
+	each(tasks, func(do task) {
+		if failures := do(ctx); len(failures) > 0 {
+			once.Do(func() { first = failures })
+			cancel()
+		}
 	})
-	return answer, nil
+	return first
 }
 
 // spawnNode starts a host's supervisor, and those below it.
@@ -50,62 +66,67 @@ func (a *Agent) spawnNode(ctx context.Context, q api.SpawnRequest, n api.SpawnNo
 		q.Nodes = []api.SpawnNode{n}
 		answer, err := a.peer(Member{Name: n.Host, Address: n.Address}).Spawn(ctx, q)
 		if err != nil {
-			return []api.Failure{{Host: n.Host, Text: err.Error()}}
+			return []api.Failure{{Host: n.Host, Text: err.Error(), Silent: api.KindOf(err) == api.Unreached}}
 		}
 		return answer.Failures
 	}
-	serves, err := a.start(q, n)
-	var failures []api.Failure
+	s, err := a.start(ctx, q, n)
 	if err != nil {
 		a.Log.Error("supervisor not started", "job", q.Job, "error", err)
-		failures = append(failures, api.Failure{Host: a.Name, Text: err.Error()})
+		return []api.Failure{{Host: a.Name, Text: err.Error()}}
 	}
+	defer s.close()
+	joins := func(ctx context.Context) []api.Failure { return a.failed(s.joined(ctx)) }
 	if len(n.Children) == 0 {
-		return failures
+		return joins(ctx)
 	}
-	if serves != "" {
-		q.Join = append([]string{serves}, q.Join...)
+	if serves, err := s.serves(ctx); err == nil {
+		q.Join, q.Nodes = append([]string{serves}, q.Join...), n.Children
+		return together(ctx, joins, func(ctx context.Context) []api.Failure { return a.spawn(ctx, q) })
 	}
-	q.Nodes = n.Children
-	answer, _ := a.Spawn(ctx, api.Caller{}, q)
-	return append(failures, answer.Failures...)
+	return joins(ctx) // it has ended
 }
 
-// start starts this host's supervisor of a job and returns where it serves others, ""
-// if it does not.
-func (a *Agent) start(q api.SpawnRequest, n api.SpawnNode) (serves string, err error) {
+// failed is why this host's supervisor will not join, if err is not nil.
+func (a *Agent) failed(err error) []api.Failure {
+	if err == nil {
+		return nil
+	}
+	return []api.Failure{{Host: a.Name, Text: err.Error()}}
+}
+
+// start starts this host's supervisor of a job, unless nobody waits for that any more.
+func (a *Agent) start(ctx context.Context, q api.SpawnRequest, n api.SpawnNode) (*starting, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	a.mu.Lock()
 	size, err := a.slots.Start(q.Job, n.Token, a.now())
 	a.mu.Unlock()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	r := record{Job: q.Job, Token: n.Token, Slots: size, Started: time.Now()}
-	ready, err := a.supervise(r, q, len(n.Children) > 0)
+	j, ready, err := a.supervise(r, q, len(n.Children) > 0)
 	if err != nil {
 		a.mu.Lock()
 		a.slots.End(q.Job)
+		delete(a.unwanted, q.Job)
 		a.mu.Unlock()
 		a.sweep()
-		return "", err
+		return nil, err
 	}
-	defer ready.Close()
-	if len(n.Children) == 0 {
-		return "", nil
-	}
-	ready.SetReadDeadline(time.Now().Add(readyWait))
-	line, _ := bufio.NewReader(ready).ReadString('\n')
-	return strings.TrimSpace(line), nil
+	return newStarting(j, ready), nil
 }
 
-// supervise starts the process and keeps a record of it. ready is where it says that
-// it serves others.
-func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (ready *os.File, err error) {
+// supervise starts the process and keeps a record of it. ready is where it says how far
+// it has come.
+func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (j *job, ready *os.File, err error) {
 	dir := a.Directories.running()
 	forget(dir, r.Job) // an older agent's, of a process that has ended
 	file, err := openRecord(dir, r.Job, os.O_CREATE|os.O_EXCL)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close() // the process goes on holding the lock
 	defer func() {
@@ -115,40 +136,41 @@ func (a *Agent) supervise(r record, q api.SpawnRequest, serve bool) (ready *os.F
 	}()
 	said, err := os.OpenFile(filepath.Join(dir, r.Job+errSuffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer said.Close()
 	dirs, held, err := a.furnish(r.Job, q.Programs)
 	defer a.letGo(dirs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	keyReader, keyWriter, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer keyReader.Close()
 	defer keyWriter.Close()
 	ready, readyWriter, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer readyWriter.Close()
 	cmd := a.command(q, serve, len(held))
 	cmd.Stderr, cmd.ExtraFiles = said, append([]*os.File{keyReader, readyWriter, file}, held...)
 	if err := cmd.Start(); err != nil {
 		ready.Close()
-		return nil, fmt.Errorf("starting the supervisor: %w", err)
+		return nil, nil, fmt.Errorf("starting the supervisor: %w", err)
 	}
-	if err := a.register(&r, cmd, file); err != nil {
+	j, err = a.register(r, cmd, file)
+	if err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
 		ready.Close()
-		return nil, err
+		return nil, nil, err
 	}
 	// Not before its record is complete: without the key it ends, should this agent die.
 	keyWriter.Write(q.Key)
-	return ready, nil
+	return j, ready, nil
 }
 
 // letGo lets go of directories, which are removed if nobody else holds them.
@@ -183,20 +205,25 @@ func (a *Agent) command(q api.SpawnRequest, serve bool, held int) *exec.Cmd {
 }
 
 // register notes that a job's process runs.
-func (a *Agent) register(r *record, cmd *exec.Cmd, file *os.File) error {
+func (a *Agent) register(r record, cmd *exec.Cmd, file *os.File) (*job, error) {
 	r.PID, r.Born = cmd.Process.Pid, born(cmd.Process.Pid)
 	process, err := r.openProcess()
 	if err == nil {
 		err = r.write(file)
 	}
 	if err != nil {
-		return fmt.Errorf("the record of job %s: %w", r.Job, err)
+		return nil, fmt.Errorf("the record of job %s: %w", r.Job, err)
 	}
-	a.Log.Info("job started", "job", r.Job, "process", r.PID, "slots", r.Slots)
+	j := &job{record: r, process: process, child: cmd, ended: make(chan struct{})}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.enter(&job{record: *r, process: process, child: cmd, ended: make(chan struct{})})
-	return nil
+	if a.unwanted[r.Job] == r.Token {
+		process.close()
+		return nil, fmt.Errorf("job %s was given up while it was being started", r.Job)
+	}
+	a.Log.Info("job started", "job", r.Job, "process", r.PID, "slots", r.Slots)
+	a.enter(j)
+	return j, nil
 }
 
 // enter takes a job in and waits for its end. mu is held.
@@ -220,8 +247,8 @@ func (a *Agent) leave(j *job) {
 		j.child.Wait()
 	}
 	attrs := []any{"job", j.Job, "after", time.Since(j.Started).Round(time.Millisecond)}
-	if said := lastWords(filepath.Join(a.Directories.running(), j.Job+errSuffix)); said != "" {
-		attrs = append(attrs, "said", said)
+	if j.said = lastWords(filepath.Join(a.Directories.running(), j.Job+errSuffix)); j.said != "" {
+		attrs = append(attrs, "said", j.said)
 	}
 	forget(a.Directories.running(), j.Job)
 	a.sweep()

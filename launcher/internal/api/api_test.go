@@ -62,13 +62,13 @@ func (f *fake) Reserve(_ context.Context, who Caller, q ReserveRequest) (Empty, 
 	return answerOf(f, who, q, Empty{})
 }
 func (f *fake) Renew(_ context.Context, who Caller, q RenewRequest) (RenewAnswer, error) {
-	return answerOf(f, who, q, RenewAnswer{Silent: []Failure{{"a", "no"}}})
+	return answerOf(f, who, q, RenewAnswer{Silent: []Failure{{Host: "a", Text: "no"}}})
 }
 func (f *fake) Release(_ context.Context, who Caller, q ReleaseRequest) (Empty, error) {
 	return answerOf(f, who, q, Empty{})
 }
 func (f *fake) Spawn(_ context.Context, who Caller, q SpawnRequest) (SpawnAnswer, error) {
-	return answerOf(f, who, q, SpawnAnswer{Failures: []Failure{{"a", "no"}}})
+	return answerOf(f, who, q, SpawnAnswer{Failures: []Failure{{Host: "a", Text: "no"}}})
 }
 func (f *fake) Jobs(_ context.Context, who Caller, q JobsRequest) (JobsAnswer, error) {
 	return answerOf(f, who, q, JobsAnswer{Jobs: []Job{{Name: "j"}}})
@@ -160,7 +160,7 @@ func TestEveryRequestArrives(t *testing.T) {
 	check(release, nil, nil, c.Release(ctx, release))
 	s := goodSpawn()
 	spawned, err := c.Spawn(ctx, s)
-	check(s, spawned, SpawnAnswer{Failures: []Failure{{"a", "no"}}}, err)
+	check(s, spawned, SpawnAnswer{Failures: []Failure{{Host: "a", Text: "no"}}}, err)
 	jobs, err := c.Jobs(ctx, JobsRequest{All: true})
 	check(JobsRequest{All: true}, jobs, JobsAnswer{Jobs: []Job{{Name: "j"}}}, err)
 	killed, err := c.Kill(ctx, KillRequest{Job: "j"})

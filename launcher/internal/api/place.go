@@ -264,7 +264,8 @@ func checkNodes(nodes []SpawnNode, depth int, left *int) error {
 	return nil
 }
 
-// A SpawnAnswer says where no supervisor was started.
+// A SpawnAnswer comes when every supervisor has joined, or says why one will not, as soon
+// as that is known.
 type SpawnAnswer struct {
 	Failures []Failure `json:"failures,omitempty"`
 }
@@ -273,4 +274,6 @@ type SpawnAnswer struct {
 type Failure struct {
 	Host string `json:"host"`
 	Text string `json:"text"`
+	// Silent says that it has not answered.
+	Silent bool `json:"silent,omitempty"`
 }

@@ -27,23 +27,27 @@ type JoinOptions struct {
 	Slots   int           // how many ranks it takes; 0: any number
 	Wait    time.Duration // for one of Parents to listen
 	// Serve, if not empty, is an address, host:port (port 0: any), at which it lets
-	// the supervisors below it attach. It listens there before it joins, and says
-	// where in a Serving message to the guardian (ReadServing).
+	// the supervisors below it attach. It listens there before it joins.
 	Serve string
 }
 
-// Serving says where a supervisor lets those below it attach.
-type Serving struct {
-	Address string // host:port; "": nowhere, Serve was empty
+// A step is what a supervisor says to its guardian on its way into the job.
+type step struct {
+	Serving string // host:port where it lets those below it attach; "": nowhere, Serve was empty
+	Joined  bool
 }
 
-// ReadServing waits until the supervisor at the other end of guardian has said
-// where it serves others; it does before it joins. An error says that it has ended,
-// and why it has is on its stderr.
-func ReadServing(guardian io.Reader) (Serving, error) {
-	var s Serving
-	err := json.NewDecoder(guardian).Decode(&s)
-	return s, err
+// ReadSteps waits until the supervisor at the other end of guardian listens where it
+// serves others, and calls serving with the address, "" if it does not serve; and then
+// until it has joined. An error says that it has ended, and why it has is on its stderr.
+func ReadSteps(guardian io.Reader, serving func(address string)) error {
+	d := json.NewDecoder(guardian)
+	var s step
+	if err := d.Decode(&s); err != nil {
+		return err
+	}
+	serving(s.Serving)
+	return d.Decode(&s)
 }
 
 // front is the address of the front.
@@ -88,7 +92,7 @@ func runJoined(guardian io.ReadWriter) (int, error) {
 	if j.node, err = relay.NewNode(j.Serve, j.Key); err != nil {
 		return 1, fmt.Errorf("serving others at %s: %w", j.Serve, err)
 	}
-	if err := json.NewEncoder(guardian).Encode(Serving{j.node.Addr()}); err != nil {
+	if err := json.NewEncoder(guardian).Encode(step{Serving: j.node.Addr()}); err != nil {
 		return 1, err
 	}
 	go func() {
@@ -101,6 +105,9 @@ func runJoined(guardian io.ReadWriter) (int, error) {
 	}
 	if err := j.join(); err != nil {
 		return 1, fmt.Errorf("joining the job at %s: %w", j.front(), err)
+	}
+	if err := json.NewEncoder(guardian).Encode(step{Joined: true}); err != nil {
+		return 1, err
 	}
 	name := j.Host
 	if name == "" {
