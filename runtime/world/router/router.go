@@ -132,9 +132,17 @@ func (r *Router) Look(looks int) (progress bool) {
 			r.cfg.Wake()
 			return true
 		}
+		looks = 1
 	}
-	return r.round(wantAll)
+	for ; looks > 0 && !progress; looks -= roundLooks {
+		progress = r.round(wantAll)
+	}
+	return progress
 }
+
+// roundLooks is how many looks into memory a round of all endpoints counts for, which
+// asks the system: a Recv looks for long enough for a peer on another host to answer.
+const roundLooks = 10
 
 // Sweep polls until nothing more has come: whatever had arrived before the call has
 // been taken to its place when it returns. Not for handlers.
