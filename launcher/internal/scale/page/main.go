@@ -63,7 +63,7 @@ type Gossip struct {
 	Boot                             float64 // s
 	Bytes                            float64 // sent by each in a second
 	CPU                              float64 // us of each in a second
-	BytesGave, CPUGave               string  // the cost that was taken from the one and the other
+	CPUGave                          string  // the cost that was taken from that
 }
 
 // write returns the files.

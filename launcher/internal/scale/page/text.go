@@ -229,11 +229,11 @@ func (p *prediction) gossipCompared(m Measured) string {
 			gave                string
 		}{
 			{"a join is known to half", n.spread.Half.Seconds(), g.JoinHalf, secondsOf, ""},
-			{"to all", n.spread.All.Seconds(), g.JoinAll, secondsOf, ""},
+			{"a join is known to all", n.spread.All.Seconds(), g.JoinAll, secondsOf, ""},
 			{"a death is known to half", n.death.Half.Seconds(), g.DieHalf, secondsOf, ""},
-			{"to all", n.death.All.Seconds(), g.Dies, secondsOf, ""},
+			{"a death is known to all", n.death.All.Seconds(), g.Dies, secondsOf, ""},
 			{"all start at once, until all know all", scale.Boot(settings(g.Profile), g.Members, &p.costs).Seconds(), g.Boot, secondsOf, ""},
-			{"idle, sent in a second", n.probes + n.pushes, g.Bytes, bytesOf, g.BytesGave},
+			{"idle, sent in a second", n.probes + n.pushes, g.Bytes, bytesOf, ""},
 			{"idle, CPU in a second", n.cpu, g.CPU / 1e6, secondsOf, g.CPUGave},
 		} {
 			if c.measured > 0 {
