@@ -85,13 +85,14 @@ func (f *front) launch() {
 	}
 	stdin := f.stdinReader()
 	f.handle(lifecycle.Launched{})
+	f.send(&control.Hosts{Hosts: hosts})
 	for _, h := range f.hosts {
 		if h.over {
 			continue
 		}
 		m := &control.Start{
 			Job: f.id, Size: len(f.ranks), Stdin: stdin, Bind: f.BindToCore, Core: h.first, Sharers: len(f.ranks), Secret: f.secret,
-			Programs: f.programsOf(h), Host: h.number, Hosts: hosts, Apart: f.Transport == "tcp", Settings: f.settings(),
+			Programs: f.programsOf(h), Host: h.number, Apart: f.Transport == "tcp", Settings: f.settings(),
 		}
 		if f.overNetwork() {
 			m.Core, m.Sharers = 0, h.ranks

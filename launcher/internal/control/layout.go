@@ -31,6 +31,7 @@ const (
 	kindOffer
 	kindKeep
 	kindRefused
+	kindHosts
 )
 
 // makers returns an empty message, by kind.
@@ -64,6 +65,7 @@ var makers = [...]func() Message{
 	kindOffer:       func() Message { return new(Offer) },
 	kindKeep:        func() Message { return new(Keep) },
 	kindRefused:     func() Message { return new(Refused) },
+	kindHosts:       func() Message { return new(Hosts) },
 }
 
 func (*Hello) kind() uint8       { return kindHello }
@@ -95,6 +97,7 @@ func (*Report) kind() uint8      { return kindReport }
 func (*Offer) kind() uint8       { return kindOffer }
 func (*Keep) kind() uint8        { return kindKeep }
 func (*Refused) kind() uint8     { return kindRefused }
+func (*Hosts) kind() uint8       { return kindHosts }
 
 func (m *Hello) fields(c *coder) {
 	c.number(&m.Protocol)
@@ -125,7 +128,6 @@ func (m *Start) fields(c *coder) {
 	c.bytes(&m.Secret)
 	list(c, &m.Programs, 6*4, (*Program).fields)
 	c.number(&m.Host)
-	list(c, &m.Hosts, 4+8, (*Host).fields)
 	c.flag(&m.Apart)
 	m.Settings.fields(c)
 }
@@ -140,6 +142,8 @@ func list[T any](c *coder, v *[]T, least int, fields func(*T, *coder)) {
 		fields(&(*v)[i], c)
 	}
 }
+
+func (m *Hosts) fields(c *coder) { list(c, &m.Hosts, 4+8, (*Host).fields) }
 
 func (h *Host) fields(c *coder) {
 	c.text(&h.Name)

@@ -55,7 +55,12 @@ type Built struct {
 	Dir, Path, Output string
 }
 
-// Start tells of the whole job, and names every rank of this supervisor.
+// Hosts are all hosts of the job, in the order of their ranks. It comes before Start, and
+// is one message to all: a list in each Start would be as long as there are hosts, for
+// each of them.
+type Hosts struct{ Hosts []Host }
+
+// Start tells of the whole job but for its Hosts, and names every rank of this supervisor.
 type Start struct {
 	Job      string
 	Size     int    // ranks in the job
@@ -66,8 +71,7 @@ type Start struct {
 	Secret   []byte // the job's
 	Programs []Program
 
-	Host  int    // which of Hosts this supervisor's is
-	Hosts []Host // all, in the order of their ranks
+	Host int // which of Hosts this supervisor's is
 	// Apart has every rank count as a host of its own, so that ranks talk over the
 	// network wherever they are.
 	Apart    bool

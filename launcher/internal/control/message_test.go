@@ -16,7 +16,7 @@ func samples() []Message {
 		&Start{Job: "j", Size: 3, Stdin: AllRanks, Bind: true, Core: 1, Sharers: 2, Secret: []byte("s"), Programs: []Program{
 			{First: 0, Count: 2, Path: "/bin/a", Args: []string{"a", "b c"}, Env: []string{"X=Y"}, Dir: "/"},
 			{First: 2, Count: 1, Path: "/bin/b", Args: []string{"b"}, Env: []string{"Z="}, Dir: "/tmp"},
-		}, Host: 1, Hosts: []Host{{"a", 1}, {"b", 2}}, Apart: true,
+		}, Host: 1, Apart: true,
 			Settings: Settings{Transport: "tcp", Interface: "eth0", Loopback: true, Encrypt: true, Stats: true, Timeout: 1}},
 		&Signal{Sig: 15, SpareLeft: true},
 		&Kill{},
@@ -43,6 +43,7 @@ func samples() []Message {
 		&Offer{Slots: 4},
 		&Keep{Timeout: 1},
 		&Refused{Text: "no"},
+		&Hosts{[]Host{{"a", 1}, {"b", 2}}},
 	}
 }
 

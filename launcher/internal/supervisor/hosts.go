@@ -14,17 +14,17 @@ import (
 // makeMemory makes the memory that this host's ranks share. mu is held.
 func (s *supervisor) makeMemory(m *control.Start) error {
 	opt := job.Options{Cores: cores.Usable(), Sharers: m.Sharers, Extra: group.Size(m.Size)}
-	opt.Hosts, opt.Host = hostsOfRanks(m)
+	opt.Hosts, opt.Host = hostsOfRanks(m, s.hosts)
 	memory, err := job.Create(m.Size, opt)
 	s.memory = memory
 	return err
 }
 
-// hostsOfRanks are job.Options.Hosts and Host: nil and 0 when Start names no
-// hosts.
-func hostsOfRanks(m *control.Start) (hosts []int, own int) {
+// hostsOfRanks are job.Options.Hosts and Host: nil and 0 when nobody has named the
+// job's hosts.
+func hostsOfRanks(m *control.Start, all []control.Host) (hosts []int, own int) {
 	switch {
-	case len(m.Hosts) == 0:
+	case len(all) == 0:
 		return nil, 0
 	case m.Apart:
 		for rank := range m.Size {
@@ -32,7 +32,7 @@ func hostsOfRanks(m *control.Start) (hosts []int, own int) {
 		}
 		return hosts, job.EachItsHost
 	}
-	for host, h := range m.Hosts {
+	for host, h := range all {
 		for range min(h.Ranks, m.Size-len(hosts)) {
 			hosts = append(hosts, host)
 		}
@@ -41,12 +41,12 @@ func hostsOfRanks(m *control.Start) (hosts []int, own int) {
 }
 
 // details are what the job's ranks are told.
-func details(m *control.Start) boot.Details {
+func details(m *control.Start, hosts []control.Host) boot.Details {
 	d := boot.Details{Job: m.Job, Secret: m.Secret, Settings: boot.Settings{
 		Transport: m.Settings.Transport, Interface: m.Settings.Interface, Loopback: m.Settings.Loopback,
 		Encrypt: m.Settings.Encrypt, Stats: m.Settings.Stats, Timeout: time.Duration(m.Settings.Timeout),
 	}}
-	for _, h := range m.Hosts {
+	for _, h := range hosts {
 		count := 1
 		if m.Apart {
 			count = h.Ranks

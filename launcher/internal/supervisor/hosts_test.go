@@ -10,9 +10,9 @@ import (
 
 // startElsewhere starts rank 1 of 3; rank 0 and rank 2 are on hosts of their own.
 func (f *front) startElsewhere(apart bool) {
+	f.conn.Send(&control.Hosts{Hosts: []control.Host{{Name: "a", Ranks: 1}, {Name: "b", Ranks: 1}, {Name: "c", Ranks: 1}}})
 	f.conn.Send(&control.Start{
 		Job: "job", Size: 3, Stdin: control.NoRank, Secret: []byte("hush"), Host: 1, Sharers: 2, Apart: apart,
-		Hosts:    []control.Host{{Name: "a", Ranks: 1}, {Name: "b", Ranks: 1}, {Name: "c", Ranks: 1}},
 		Settings: control.Settings{Transport: "tcp", Interface: "lo", Loopback: true, Encrypt: true, Stats: true, Timeout: 7},
 		Programs: []control.Program{{First: 1, Count: 1, Path: "/bin/sh", Args: []string{"sh", "-c", rankProgram("details")}, Env: os.Environ()}},
 	})

@@ -24,9 +24,9 @@ func (s *supervisor) prepare(m *control.Start) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.size = m.Size
-	s.details = details(m)
-	if m.Host >= 0 && m.Host < len(m.Hosts) {
-		s.host = m.Hosts[m.Host].Name
+	s.details = details(m, s.hosts)
+	if m.Host >= 0 && m.Host < len(s.hosts) {
+		s.host = s.hosts[m.Host].Name
 	}
 	for _, p := range m.Programs {
 		for i := range p.Count {

@@ -38,9 +38,10 @@ type supervisor struct {
 	outputs  map[outputID]*output
 	carrying sync.WaitGroup // the outputs that have not ended
 
-	builds   int           // started so far; used by obey only
-	leaving  atomic.Bool   // Done is being said: the front closes the stream as soon as it has it
-	finished chan struct{} // closed when Done has been said
+	builds   int            // started so far; this one and the next are used by obey only
+	hosts    []control.Host // of the job, before Start
+	leaving  atomic.Bool    // Done is being said: the front closes the stream as soon as it has it
+	finished chan struct{}  // closed when Done has been said
 }
 
 // Run is the whole life of a supervisor process that the front has started and is
@@ -131,6 +132,8 @@ func (s *supervisor) obey() error {
 		case *control.Build:
 			go s.build(m, s.builds)
 			s.builds++
+		case *control.Hosts:
+			s.hosts = m.Hosts
 		case *control.Start:
 			go s.start(m, s.prepare(m))
 		case *control.Signal:
