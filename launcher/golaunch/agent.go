@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/golaunch/golaunch/launcher"
 )
 
@@ -42,6 +45,12 @@ func agentCommand() *subcommand {
 	g.StringVar(&o.Runtime, "runtime", "", "listen for this host's golaunch in `DIR`")
 	g.StringVar(&o.Cache, "cache", "", "keep programs that were sent here in `DIR`")
 	g.Var(&choice{set: func(v string) { o.JSON = v == "json" }, among: []string{"text", "json"}, value: "text"}, "log-format", "how to write what happens, to stderr")
-	s.run = func([]string) int { return launcher.RunAgent(*o) }
+	s.run = func([]string) int {
+		if o.Slots < 0 {
+			fmt.Fprintf(os.Stderr, "golaunch: agent: --slots %d: it must not be negative\n", o.Slots)
+			return launcher.CodeUsage
+		}
+		return launcher.RunAgent(*o)
+	}
 	return s
 }

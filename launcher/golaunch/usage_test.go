@@ -51,6 +51,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"no-such-program"}, "no-such-program: not found in PATH"},
 		{[]string{"nodse"}, `nodse: not found in PATH; did you mean the command "golaunch nodes"?`},
 		{[]string{"--agent", "node-a", "doctor"}, `did you mean the command "golaunch doctor"?`},
+		{[]string{"agent", "--slots", "-1"}, "golaunch: agent: --slots -1: it must not be negative"},
 		{[]string{"help", "agnet"}, "golaunch: help: agnet: no such command (golaunch help lists them)"},
 		{[]string{"./no-such-program"}, "./no-such-program: no such file or directory"},
 		{[]string{"flags.go"}, "flags.go: not found in PATH; did you mean ./flags.go?"},
