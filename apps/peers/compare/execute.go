@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	runLimit   = 5 * time.Minute  // one run of one case
+	runLimit   = 2 * time.Minute  // one run of one case
 	quickLimit = 40 * time.Second // one of a batch or two
 	killAfter  = 10 * time.Second // a launcher's time to end its ranks after SIGTERM
 )
