@@ -114,7 +114,7 @@ var floors = map[string][]string{
 	"runtime/arena":              {"runtime/memlimit"},
 	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/element": {},

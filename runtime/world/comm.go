@@ -23,7 +23,7 @@ type Comm struct {
 	context  uint64 // names it in messages
 	children uint32 // communicators made from it
 	inside   Inside
-	busy     atomic.Uint32 // the Operation under way; 0: none
+	busy     atomic.Uint64 // the Operation under way; 0: none
 	left     atomic.Bool
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/group"
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -115,9 +116,10 @@ type Group struct {
 // Free gives the group up. Every member calls it after its last round.
 func (g *Group) Free(ctx context.Context) error { return g.memory.free(ctx, g.Group) }
 
-// enter, exit and fail frame a collective operation.
+// enter, exit and fail frame a collective operation. What is under way is over for
+// others a moment later: nobody waits for that, so exit does not either.
 func (c *Comm) enter(op Operation) error {
-	if !c.busy.CompareAndSwap(0, uint32(op)) {
+	if !c.busy.CompareAndSwap(0, uint64(op)) {
 		return c.overlapping(op)
 	}
 	if c.hasLeft() || c.group.IsBroken() {
@@ -144,7 +146,7 @@ func (c *Comm) unusable(op Operation) error {
 // hasLeft reports whether this communicator was freed or the rank has left.
 func (c *Comm) hasLeft() bool { return c.left.Load() || c.process.left.Load() }
 
-func (c *Comm) exit() { c.busy.Store(0) }
+func (c *Comm) exit() { relax.Store(&c.busy, 0) }
 
 func (c *Comm) fail(op Operation, err error) error {
 	if _, refused := err.(*refusedError); !refused {
