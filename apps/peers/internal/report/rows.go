@@ -133,7 +133,7 @@ func networkRows() []Row {
 	add("TCP barrier", "barrier", 0, Arena, 0.9)
 	add("TCP allreduce 8 B", "allreduce_f64", 8, Heap, 0.9)
 	add("TCP ping-pong 8 B", "pingpong", 8, Heap, 0.95)
-	add("TCP ping-pong 8 B, beside bare system calls", "pingpong", 8, Heap, 1.15)
+	add("TCP ping-pong 8 B, beside bare calls", "pingpong", 8, Heap, 1.15)
 	rows[len(rows)-1].Bare = true
 	add("TCP ping-pong 64 KiB", "pingpong", 64*kib, Heap, 0)
 	for _, size := range []struct {
