@@ -3,6 +3,7 @@ package launcher
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -126,8 +127,8 @@ func (o *Options) commandText() string {
 
 // userName is who runs this, for people.
 func userName() string {
-	if name := os.Getenv("USER"); name != "" && len(name) < 64 {
-		return name
+	if u, err := user.Current(); err == nil && u.Username != "" && len(u.Username) < 64 {
+		return u.Username
 	}
 	return fmt.Sprint("uid ", os.Geteuid())
 }

@@ -91,7 +91,7 @@ func (s *supervisor) launch(p *control.Program, r *rank, stdin int, cpus *unix.C
 func startError(p *control.Program, err error) string {
 	if p.Dir != "" {
 		if info, statErr := os.Stat(p.Dir); statErr != nil || !info.IsDir() {
-			return fmt.Sprintf("cannot run %s in directory %s: %v", p.Path, p.Dir, err)
+			return fmt.Sprintf("cannot run in directory %s: %v (program %s)", p.Dir, err, p.Path)
 		}
 	}
 	return fmt.Sprintf("cannot run %s: %v", p.Path, err)

@@ -246,7 +246,7 @@ func TestNotStarted(t *testing.T) {
 	}{
 		{syscall.ENOENT, "cannot run /does/not/exist: no such file or directory"},
 		{syscall.ENOEXEC, "cannot run " + script + ": exec format error"},
-		{syscall.ENOENT, "cannot run /bin/true in directory /not/there: no such file or directory"},
+		{syscall.ENOENT, "cannot run in directory /not/there: no such file or directory (program /bin/true)"},
 	} {
 		if m := expect[*control.NotStarted](f); m.Rank != i || m.Errno != int(want.errno) || m.Text != want.text {
 			t.Errorf("rank %d: %+v, want %+v", i, m, want)
