@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -118,11 +120,20 @@ func (s *supervisor) spawn(p *control.Program, r *rank, w *wires, cpus *unix.CPU
 	return nil
 }
 
+// environment is what a rank gets. What the supervisor says of it is not for the job to
+// say: of two entries with one name some programs take the first and some the last.
 func (s *supervisor) environment(env []string, rank int) []string {
-	env = env[:len(env):len(env)]
-	return append(env,
-		boot.EnvSocket+"="+strconv.Itoa(socketNumber),
-		boot.EnvRank+"="+strconv.Itoa(rank),
-		boot.EnvSize+"="+strconv.Itoa(s.size),
-		boot.EnvHost+"="+s.host)
+	own := []string{
+		boot.EnvSocket + "=" + strconv.Itoa(socketNumber),
+		boot.EnvRank + "=" + strconv.Itoa(rank),
+		boot.EnvSize + "=" + strconv.Itoa(s.size),
+		boot.EnvHost + "=" + s.host,
+	}
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if !slices.ContainsFunc(own[:4], func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
+			own = append(own, entry)
+		}
+	}
+	return own
 }

@@ -38,6 +38,19 @@ func TestProgramArgumentsAndDirectory(t *testing.T) {
 	}
 }
 
+// A job cannot tell a rank that it is another one, or where its socket is.
+func TestInjectedEnvironment(t *testing.T) {
+	t.Parallel()
+	f := newFront(t)
+	f.conn.Send(&control.Start{Size: 1, Stdin: control.NoRank, Programs: []control.Program{{Count: 1, Path: "/bin/sh",
+		Args: []string{"sh", "-c", `tr '\000' '\n' </proc/$$/environ | grep -E '^(A|GOLAUNCH_(RANK|SIZE|SOCKET))=' | sort`},
+		Env:  []string{"GOLAUNCH_RANK=7", "A=1", "GOLAUNCH_SIZE=9", "GOLAUNCH_SOCKET=1", "GOLAUNCH_HOST=elsewhere"}}}})
+	f.finish(1)
+	if got, want := f.text[outputID{0, 1}], fmt.Sprintf("A=1\nGOLAUNCH_RANK=0\nGOLAUNCH_SIZE=1\nGOLAUNCH_SOCKET=%d\n", socketNumber); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestMember(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
