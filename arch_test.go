@@ -72,6 +72,7 @@ var floors = map[string][]string{
 	"launcher/internal/lifecycle":  {},
 	"launcher/internal/lines":      {},
 	"launcher/internal/netns":      {},
+	"launcher/internal/built":      {},
 	"launcher/internal/placement":  {},
 	"launcher/internal/scale":      {"launcher/internal/tree"},
 	"launcher/internal/scale/page": {"launcher/internal/scale", "launcher/internal/tree"},
@@ -132,10 +133,10 @@ var floors = map[string][]string{
 var testFloors = map[string][]string{
 	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
-	"launcher/crosshost": {"launcher/internal/netns", "runtime/world", "window", "collectives"},
+	"launcher/crosshost": {"launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
-	"launcher/fivehosts":    {"launcher/internal/netns", "launcher/internal/api", "runtime/world", "collectives"},
-	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/netns", "runtime/world", "window", "collectives"},
+	"launcher/fivehosts":    {"launcher/internal/built", "launcher/internal/netns", "launcher/internal/api", "runtime/world", "collectives"},
+	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
 	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/netns", "launcher/internal/relay", "runtime/world", "collectives"},
 	"launcher/internal/stage": {"launcher/internal/netns"},

@@ -65,9 +65,17 @@ func (e *engine) open(ctx context.Context, c *call, in, out []byte) error {
 	if len(out) > 0 && e.hosts == "" {
 		mine.out, mine.hasOut = e.inside.Locate(out)
 	}
+	if err := e.exchangeOffers(ctx, c, c.opening(), &mine); err != nil {
+		return err
+	}
+	return e.agree(c)
+}
+
+// exchangeOffers is a round in which everybody publishes an offer (e.offers).
+func (e *engine) exchangeOffers(ctx context.Context, c *call, signature uint32, mine *offer) error {
 	room := e.group.Room()[:offerSize]
 	mine.encode(room)
-	if err := e.round(ctx, c, c.opening(), room); err != nil {
+	if err := e.round(ctx, c, signature, room); err != nil {
 		return err
 	}
 	for member := range e.offers {
@@ -77,7 +85,7 @@ func (e *engine) open(ctx context.Context, c *call, in, out []byte) error {
 		}
 		e.offers[member] = o
 	}
-	return e.agree(c)
+	return nil
 }
 
 // agree compares what the signature has no room for.

@@ -2,7 +2,6 @@ package collectives
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -52,6 +51,9 @@ func partRoom(size int) int {
 
 func stageSize(size, part int) int { return depth * (size + 1) * part }
 
+// whole is the length of a block.
+func (s *stage) whole() int { return s.part * len(s.all) }
+
 // input is a member's input to a part of a block, and result is the part of the
 // result that the member has made.
 func (s *stage) input(member, block, part int) []byte {
@@ -83,21 +85,16 @@ func (e *engine) setUp(ctx context.Context, c *call) error {
 
 // findStages tells the others where this rank's stage is, and maps theirs.
 func (e *engine) findStages(ctx context.Context, c *call, s *stage) error {
-	at, ok := e.inside.Locate(s.mine)
-	if !ok {
+	mine := offer{bytes: c.bytes, root: c.root}
+	if mine.in, mine.hasIn = e.inside.Locate(s.mine); !mine.hasIn {
 		return errors.New("a stage outside the arena")
 	}
-	room := e.group.Room()[:placeSize]
-	encodePlace(room, at)
-	if err := e.round(ctx, c, c.opening()|sigStage, room); err != nil {
+	if err := e.exchangeOffers(ctx, c, c.opening()|sigStage, &mine); err != nil {
 		return err
 	}
 	for member := range s.all {
-		at, err := decodePlace(e.group.Payload(member))
-		if err == nil {
-			s.all[member], err = e.inside.At(member, at, len(s.mine))
-		}
-		if err != nil {
+		var err error
+		if s.all[member], err = e.inside.At(member, e.offers[member].in, len(s.mine)); err != nil {
 			return fmt.Errorf("stage of rank %d: %w", member, err)
 		}
 	}
@@ -110,19 +107,4 @@ func (s *stage) free(a *arena.Arena) error {
 		return nil
 	}
 	return arena.Free(a, s.mine)
-}
-
-const placeSize = 2 * 8
-
-func encodePlace(dst []byte, at arena.Extent) {
-	binary.LittleEndian.PutUint64(dst, at.Key)
-	binary.LittleEndian.PutUint64(dst[8:], uint64(at.Offset))
-}
-
-// decodePlace reads what encodePlace wrote.
-func decodePlace(src []byte) (arena.Extent, error) {
-	if len(src) != placeSize {
-		return arena.Extent{}, fmt.Errorf("a place of %d bytes, want %d", len(src), placeSize)
-	}
-	return arena.Extent{Key: binary.LittleEndian.Uint64(src), Offset: int64(binary.LittleEndian.Uint64(src[8:]))}, nil
 }

@@ -40,7 +40,6 @@ type exchange struct {
 	*engine
 	*call
 	in, out []byte
-	part    int // bytes of a block that each rank combines
 	blocks  int
 }
 
@@ -57,8 +56,8 @@ func (e *engine) exchange(ctx context.Context, c *call, in, out []byte) (exchang
 	if err := e.setUp(ctx, c); err != nil {
 		return exchange{}, err
 	}
-	whole := e.stage.part * e.size
-	return exchange{engine: e, call: c, in: in, out: out, part: e.stage.part, blocks: (c.bytes + whole - 1) / whole}, nil
+	whole := e.stage.whole()
+	return exchange{engine: e, call: c, in: in, out: out, blocks: (c.bytes + whole - 1) / whole}, nil
 }
 
 func (x *exchange) turns() int { return x.blocks + depth }
@@ -86,7 +85,7 @@ func (x *exchange) turn(ctx context.Context, k int) error {
 
 // span is a member's part of a block.
 func (x *exchange) span(member, block int) (from, to int) {
-	whole := x.part * x.size
+	whole := x.stage.whole()
 	from, to = share(member, x.size, min(whole, x.bytes-block*whole))
 	return block*whole + from, block*whole + to
 }

@@ -169,21 +169,6 @@ func TestStageSizes(t *testing.T) {
 	}
 }
 
-func FuzzPlace(f *testing.F) {
-	f.Add(make([]byte, placeSize))
-	f.Add([]byte("anything else"))
-	f.Fuzz(func(t *testing.T, src []byte) {
-		at, err := decodePlace(src)
-		if err != nil {
-			return
-		}
-		again := make([]byte, placeSize)
-		if encodePlace(again, at); string(again) != string(src) {
-			t.Errorf("%x became %x", src, again)
-		}
-	})
-}
-
 // Stages are given back with their communicator.
 func TestFreeGivesStagesBack(t *testing.T) {
 	worldtest.Run(t, 2, func(ctx context.Context, comm *world.Comm) {

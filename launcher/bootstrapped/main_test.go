@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/launcher/internal/built"
 )
 
 // This binary is the test, and the ranks whose role stands in the environment.
@@ -37,68 +35,23 @@ type program struct{ *testing.M }
 
 func (p program) Run() int {
 	code := p.M.Run()
-	err := cluster.stop()
-	if built.dir != "" {
-		err = errors.Join(err, os.RemoveAll(built.dir))
-	}
-	if err != nil {
+	if err := errors.Join(cluster.stop(), binaries.Remove()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return max(code, 1)
 	}
 	return code
 }
 
-// built is where the binaries are.
-var built struct {
-	sync.Once
-	dir string
-	err error
+// What runs on the hosts: the tests of some rooms, and programs.
+var binaries = built.Binaries{
+	Rooms:    []string{"runtime/world", "window", "collectives"},
+	Programs: []string{"launcher/golaunch", "apps/wordcount"},
 }
-
-// The rooms whose tests run as ranks, and what else is built.
-var (
-	rooms    = []string{"runtime/world", "window", "collectives"}
-	programs = []string{"launcher/golaunch", "apps/wordcount"}
-)
 
 // binary returns a program, or the tests of a room ("window.test").
 func binary(t *testing.T, name string) string {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("bootstrapped: the go command is needed to build the ranks' programs:", err)
-	}
-	built.Do(func() { built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, name)
-}
-
-func build() (err error) {
-	if built.dir, err = os.MkdirTemp("", fmt.Sprintf("golaunch-bootstrapped-%d-", os.Getpid())); err != nil {
-		return err
-	}
-	if err := os.Chmod(built.dir, 0o755); err != nil {
-		return err
-	}
-	if err := goCommand("build", programs); err != nil {
-		return err
-	}
-	return goCommand("test", rooms, "-c")
-}
-
-func goCommand(verb string, packages []string, flags ...string) error {
-	args := slices.Concat([]string{verb}, flags, []string{"-o", built.dir + "/"})
-	for _, p := range packages {
-		args = append(args, "./"+p)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = "../.." // the module's root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
+	return binaries.Path(t, name)
 }
 
 // self is this binary.

@@ -3,15 +3,12 @@ package crosshost
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/launcher/internal/built"
 )
 
 // This binary is the test, and the ranks whose role stands in the environment.
@@ -33,8 +30,8 @@ type program struct{ *testing.M }
 
 func (p program) Run() int {
 	code := p.M.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
+	if err := binaries.Remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	return code
 }
@@ -49,57 +46,16 @@ func self(t *testing.T, role string) []string {
 	return []string{"-x", envRole + "=" + role, path}
 }
 
-// built is where the binaries are.
-var built struct {
-	sync.Once
-	dir string
-	err error
+// What runs on the hosts: the tests of some rooms, and programs.
+var binaries = built.Binaries{
+	Rooms:    []string{"runtime/worldtest", "runtime/world", "window", "collectives"},
+	Programs: []string{"launcher/golaunch", "apps/wordcount", "apps/heat"},
 }
-
-// The rooms whose tests run across hosts, and what else is built.
-var (
-	rooms    = []string{"runtime/worldtest", "runtime/world", "window", "collectives"}
-	programs = []string{"launcher/golaunch", "apps/wordcount", "apps/heat"}
-)
 
 // binary returns a program, or the tests of a room ("window.test").
 func binary(t *testing.T, name string) string {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("crosshost: the go command is needed to build what runs on the hosts:", err)
-	}
-	built.Do(func() { built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, name)
-}
-
-func build() (err error) {
-	if built.dir, err = os.MkdirTemp("", fmt.Sprintf("golaunch-crosshost-%d-", os.Getpid())); err != nil {
-		return err
-	}
-	if err := os.Chmod(built.dir, 0o755); err != nil {
-		return err
-	}
-	if err := goCommand("build", programs); err != nil {
-		return err
-	}
-	return goCommand("test", rooms, "-c")
-}
-
-func goCommand(verb string, packages []string, flags ...string) error {
-	args := slices.Concat([]string{verb}, flags, []string{"-o", built.dir + "/"})
-	for _, p := range packages {
-		args = append(args, "./"+p)
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = "../.." // the module's root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
+	return binaries.Path(t, name)
 }
 
 // deadline is how long a job may take, unless a test says otherwise.

@@ -4,13 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/golaunch/golaunch/launcher/internal/built"
 )
 
 // This binary is the test, and the ranks whose role stands in the environment.
@@ -34,8 +33,8 @@ type program struct{ *testing.M }
 
 func (p program) Run() int {
 	code := p.M.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
+	if err := binaries.Remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	return code
 }
@@ -50,37 +49,12 @@ func self(t *testing.T, role string, args ...string) []string {
 	return append([]string{"-x", envRole + "=" + role, path}, args...)
 }
 
-// built is where golaunch is.
-var built struct {
-	sync.Once
-	dir string
-	err error
-}
+var binaries = built.Binaries{Programs: []string{"launcher/golaunch"}}
 
 // golaunch returns the path of golaunch, which it builds.
 func golaunch(t *testing.T) string {
 	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("fivehosts: the go command is needed to build golaunch:", err)
-	}
-	built.Do(func() { built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "golaunch")
-}
-
-func build() (err error) {
-	if built.dir, err = os.MkdirTemp("", "fivehosts-golaunch-"); err != nil {
-		return err
-	}
-	cmd := exec.Command("go", "build", "-o", built.dir+"/", "./launcher/golaunch")
-	cmd.Dir = "../.." // the module's root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return nil
+	return binaries.Path(t, "golaunch")
 }
 
 // deadline is how long anything may take that must happen at all.

@@ -147,40 +147,28 @@ const records, small = 20000, 64
 // BenchmarkUp: many small records of one host go to the root over a chain. The chains'
 // difference is what a host in between costs.
 func BenchmarkUp(b *testing.B) {
-	data := make([]byte, small)
-	for _, depth := range []int{1, 9} {
-		b.Run(fmt.Sprint("depth=", depth), func(b *testing.B) {
-			f := plant(b, tree.Topology(depth, 1))
-			defer f.close()
-			before := cpu()
-			for range b.N {
-				last := f.nodes[depth-1]
-				f.stream(func() {
-					for range records {
-						last.Write(data)
-					}
-				}, records*small, f.hosts[depth-1])
-			}
-			perUnit(b, cpu()-before, records, "us/record")
-		})
-	}
+	benchmarkChain(b, func(f *forest, last int) (io.Writer, io.Reader) { return f.nodes[last], f.hosts[last] })
 }
 
 // BenchmarkDown: many small records go to the last host of a chain.
 func BenchmarkDown(b *testing.B) {
+	benchmarkChain(b, func(f *forest, last int) (io.Writer, io.Reader) { return f.hosts[last], f.nodes[last] })
+}
+
+func benchmarkChain(b *testing.B, ends func(f *forest, last int) (io.Writer, io.Reader)) {
 	data := make([]byte, small)
 	for _, depth := range []int{1, 9} {
 		b.Run(fmt.Sprint("depth=", depth), func(b *testing.B) {
 			f := plant(b, tree.Topology(depth, 1))
 			defer f.close()
+			from, to := ends(f, depth-1)
 			before := cpu()
 			for range b.N {
-				last := f.hosts[depth-1]
 				f.stream(func() {
 					for range records {
-						last.Write(data)
+						from.Write(data)
 					}
-				}, records*small, f.nodes[depth-1])
+				}, records*small, to)
 			}
 			perUnit(b, cpu()-before, records, "us/record")
 		})

@@ -123,17 +123,15 @@ func (s *supervisor) spawn(p *control.Program, r *rank, w *wires, cpus *unix.CPU
 // environment is what a rank gets. What the supervisor says of it is not for the job to
 // say: of two entries with one name some programs take the first and some the last.
 func (s *supervisor) environment(env []string, rank int) []string {
-	own := []string{
+	own := [...]string{
 		boot.EnvSocket + "=" + strconv.Itoa(socketNumber),
 		boot.EnvRank + "=" + strconv.Itoa(rank),
 		boot.EnvSize + "=" + strconv.Itoa(s.size),
 		boot.EnvHost + "=" + s.host,
 	}
-	for _, entry := range env {
+	contradicts := func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		if !slices.ContainsFunc(own[:4], func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
-			own = append(own, entry)
-		}
+		return slices.ContainsFunc(own[:], func(o string) bool { return strings.HasPrefix(o, name+"=") })
 	}
-	return own
+	return append(slices.DeleteFunc(slices.Clone(env), contradicts), own[:]...)
 }

@@ -63,7 +63,7 @@ func (p *prediction) launchPlot() *plot {
 
 func (p *prediction) rootPlot() *plot {
 	bytes := func(o scale.Outcome) float64 { return o.RootBytes }
-	return &plot{title: "Sent during a launch, by golaunch and by a host", unit: size, x: hosts(), lines: []line{
+	return &plot{title: "Sent during a launch, by golaunch and by a host", unit: bytesOf, x: hosts(), lines: []line{
 		{"now (8)", red, "2 3", of(p.now, bytes)},
 		{"star", grey, "6 4", of(p.mended[0], bytes)},
 		{"arity 8", teal, "", of(p.mended[8], bytes)},
@@ -86,7 +86,7 @@ func (p *prediction) gossipPlot() *plot {
 
 func (p *prediction) trafficPlot() *plot {
 	all := func(n news) float64 { return n.probes + n.pushes }
-	return &plot{title: "Sent by an idle member in a second", unit: size, x: hosts(), lines: []line{
+	return &plot{title: "Sent by an idle member in a second", unit: bytesOf, x: hosts(), lines: []line{
 		{"wan", violet, "", of(p.gossip["wan"], all)},
 		{"lan", red, "", of(p.gossip["lan"], all)},
 		{"local", orange, "", of(p.gossip["local"], all)},

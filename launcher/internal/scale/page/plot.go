@@ -131,15 +131,3 @@ func seconds(s float64) string {
 	}
 	return fmt.Sprintf("%.0f µs", s*1e6)
 }
-
-func size(n float64) string {
-	for _, u := range []struct {
-		at   float64
-		name string
-	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if n >= u.at {
-			return fmt.Sprintf("%.0f %s", n/u.at, u.name)
-		}
-	}
-	return fmt.Sprintf("%.0f B", n)
-}
