@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -31,11 +32,14 @@ func TestFailingRank(t *testing.T) {
 	})
 }
 
-// A rank that ends well without leaving has failed.
+// A rank that ends well without leaving has failed: the job ends, and nobody that
+// waited for the rank has met it. hydra ends the job, and does not always say by its
+// code that it has (of MPICH's own programs every other time).
 func TestExitWithoutLeaving(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, m manager) {
-		if got := m.role(t, 3, "silent"); got.code == 0 {
+		got := m.role(t, 3, "silent")
+		if strings.Contains(got.stdout, met) || got.code == 0 && !strings.HasPrefix(m.name, "hydra") {
 			t.Errorf("%s", got)
 		}
 	})

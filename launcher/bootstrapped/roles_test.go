@@ -100,8 +100,15 @@ func silent(ctx context.Context, comm *world.Comm) error {
 	if comm.Rank() == comm.Size()-1 {
 		os.Exit(0)
 	}
-	return collectives.Barrier(ctx, comm)
+	err := collectives.Barrier(ctx, comm)
+	if err == nil {
+		fmt.Println(met)
+	}
+	return err
 }
+
+// met is what a rank of silent says that has met one that is gone.
+const met = "all have met"
 
 // abort has the last rank abort the job, and be ended as Slurm would have it: that
 // does not always tell of an aborted job.
