@@ -80,6 +80,7 @@ type Agent struct {
 	listeners []net.Listener
 
 	mu       sync.Mutex
+	closed   bool // nothing is started any more
 	slots    *slots.Table
 	jobs     map[string]*job   // that run here
 	unwanted map[string]string // tokens, by job, of what was released while it was being started
@@ -178,6 +179,7 @@ func (a *Agent) Close() error {
 		l.Close() // it may not have been served yet
 	}
 	a.mu.Lock()
+	a.closed = true
 	for _, j := range a.jobs {
 		j.process.close()
 	}

@@ -100,12 +100,11 @@ func (a *Agent) start(ctx context.Context, q api.SpawnRequest, n api.SpawnNode) 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	a.mu.Lock()
-	size, err := a.slots.Start(q.Job, n.Token, a.now())
-	a.mu.Unlock()
+	size, err := a.begin(q.Job, n.Token)
 	if err != nil {
 		return nil, err
 	}
+	defer a.running.Done()
 	r := record{Job: q.Job, Token: n.Token, Slots: size, Started: time.Now()}
 	j, ready, err := a.supervise(r, q, len(n.Children) > 0)
 	if err != nil {
@@ -117,6 +116,22 @@ func (a *Agent) start(ctx context.Context, q api.SpawnRequest, n api.SpawnNode) 
 		return nil, err
 	}
 	return newStarting(j, ready), nil
+}
+
+var errClosing = errors.New("the agent is ending")
+
+// begin takes the slots of a job that is being started, for which Close waits:
+// running.Done says that it is.
+func (a *Agent) begin(job, token string) (size int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return 0, errClosing
+	}
+	if size, err = a.slots.Start(job, token, a.now()); err == nil {
+		a.running.Add(1)
+	}
+	return size, err
 }
 
 // supervise starts the process and keeps a record of it. ready is where it says how far
@@ -217,6 +232,10 @@ func (a *Agent) register(r record, cmd *exec.Cmd, file *os.File) (*job, error) {
 	j := &job{record: r, process: process, child: cmd, ended: make(chan struct{})}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.closed {
+		process.close()
+		return nil, errClosing
+	}
 	if a.unwanted[r.Job] == r.Token {
 		process.close()
 		return nil, fmt.Errorf("job %s was given up while it was being started", r.Job)
