@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/group/exchange"
@@ -39,27 +38,30 @@ const (
 // area is this host's; the slots of members elsewhere are written by the leader's
 // process, as messages arrive. Package exchange says why that is right.
 //
-// A round is over on a host once its leader has sent the host's part and received
-// all others. Both events are noted by whoever causes them, in the leader's
-// process, before it looks for the other one; atomics are sequentially consistent,
-// so one of them sees both, stores the round in the word done, and rings.
+// A round is over on a host once its leader has sent the host's part, and what it
+// passes on for others, and received all others. Both events are noted by whoever
+// causes them, in the leader's process, before it looks for the other one; atomics
+// are sequentially consistent, so one of them sees both, stores the round in the
+// word done, and rings.
 type across struct {
 	*Group
 	link   Link
 	hosts  []int // host of each member
 	locals []int // the members of this host
 	leader int   // of this host
-	others []int // leaders of the other hosts
+	near   []int // leaders of the hosts that this one sends to or hears from
 	until  func(ctx context.Context, c waiting.Condition) error
 
 	// The leader's only.
-	hostOf   map[int]int // rank of each other leader -> its host
+	sends    []send
+	sources  []source
 	state    *exchange.State
 	begun    atomic.Uint64 // the last round that was sent, perhaps not to all yet
 	sent     atomic.Uint64 // the last round that was sent to all
 	received atomic.Uint64 // the last round that all members elsewhere have entered
 	out      []byte
 	gather   gathering
+	hearing  hearing
 
 	outcome outcome
 }
@@ -69,27 +71,12 @@ func newAcross(g *Group, cfg *Config) (*across, error) {
 	if len(cfg.Hosts) != len(cfg.Ranks) || cfg.Link == nil {
 		return nil, fmt.Errorf("%s: hosts of %d members, want %d, and a link", cfg.What, len(cfg.Hosts), len(cfg.Ranks))
 	}
-	a := &across{Group: g, link: cfg.Link, hosts: cfg.Hosts, hostOf: map[int]int{}}
-	leaders := map[int]bool{}
-	for member, host := range cfg.Hosts {
-		if host == cfg.Hosts[cfg.Me] {
-			a.locals = append(a.locals, member)
-		} else if !leaders[host] {
-			a.others = append(a.others, member)
-			a.hostOf[cfg.Ranks[member]] = host
-		}
-		leaders[host] = true
-	}
-	a.leader = a.locals[0]
-	if a.leads() {
-		a.state = exchange.NewState(cfg.Hosts[cfg.Me], cfg.Hosts)
-		a.out = make([]byte, MaxLink)
-		a.gather.across = a
-	}
-	a.outcome.across = a
+	a := &across{Group: g, link: cfg.Link, hosts: cfg.Hosts}
+	a.outcome.across, a.gather.across, a.hearing.across = a, a, a
 	if a.until = cfg.Until; a.until == nil {
 		a.until = g.waiter.Until
 	}
+	a.takePlaces()
 	return a, nil
 }
 
@@ -112,34 +99,53 @@ func (a *across) waitAll(ctx context.Context) error {
 	return a.compare()
 }
 
-// tell sends what this host's members have published in the round.
+// tell sends what this host's members have published in the round, and then what it
+// hears from others for others.
 func (a *across) tell(ctx context.Context) error {
 	a.begun.Store(a.round)
-	msg := a.begin()
-	for _, member := range a.locals {
-		s := &a.slots[a.round&1][member]
-		payload, signature := s.payload(), uint32(s.head.Load())
-		for next, full := msg.Add(member, signature, payload, 0); full; {
-			if err := a.flush(ctx, msg); err != nil {
-				return err
-			}
-			msg = a.begin()
-			next, full = msg.Add(member, signature, payload, next)
+	for i := range a.sends {
+		if err := a.hear(ctx, a.sends[i].after); err != nil {
+			return err
 		}
-	}
-	if err := a.flush(ctx, msg); err != nil {
-		return err
+		if err := a.send(ctx, &a.sends[i]); err != nil {
+			return err
+		}
 	}
 	a.sent.Store(a.round)
 	a.settle(a.round)
 	return nil
 }
 
+// hear waits until the first n sources have told the round.
+func (a *across) hear(ctx context.Context, n int) error {
+	a.hearing.first, a.hearing.n = 0, n
+	if a.hearing.Ready() {
+		return nil
+	}
+	return a.until(ctx, &a.hearing)
+}
+
+func (a *across) send(ctx context.Context, to *send) error {
+	msg := a.begin()
+	for _, member := range to.members {
+		s := &a.slots[a.round&1][member]
+		payload, signature := s.payload(), uint32(s.head.Load())
+		for next, full := msg.Add(member, signature, payload, 0); full; {
+			if err := a.flush(ctx, to, msg); err != nil {
+				return err
+			}
+			msg = a.begin()
+			next, full = msg.Add(member, signature, payload, next)
+		}
+	}
+	return a.flush(ctx, to, msg)
+}
+
 func (a *across) begin() exchange.Message { return exchange.Begin(a.out[LinkRoom:], a.round) }
 
-func (a *across) flush(ctx context.Context, msg exchange.Message) error {
+func (a *across) flush(ctx context.Context, to *send, msg exchange.Message) error {
 	buf := a.out[:LinkRoom+len(msg.Bytes())]
-	for _, leader := range a.others {
+	for _, leader := range to.leaders {
 		if err := a.link.Send(ctx, leader, buf); err != nil {
 			return err
 		}
@@ -194,6 +200,23 @@ func (c *gathering) Ready() bool {
 
 func (c *gathering) Err() error { return c.across.err() }
 
+// hearing is the condition that the first n sources have told the round.
+type hearing struct {
+	*across
+	n, first int // sources before first have
+}
+
+func (c *hearing) Ready() bool {
+	for ; c.first < c.n; c.first++ {
+		if c.sources[c.first].told.Load() < c.round {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *hearing) Err() error { return c.across.err() }
+
 // outcome is the condition that the round is over on this host.
 type outcome struct{ *across }
 
@@ -210,35 +233,61 @@ func (a *across) err() error {
 			}
 		}
 	}
-	if !a.leads() { // it leaves when the round is over for it, and for all
-		if err := a.mem.Failure(a.ranks[a.leader]); err != nil {
-			return a.unlessBroken(err)
-		}
-	} else if a.counts && a.begun.Load() < a.round {
-		if err := a.uncounted(); err != nil {
-			return a.unlessBroken(err)
-		}
+	if err := a.hindrance(); err != nil {
+		return a.unlessBroken(err)
 	}
 	return a.Broken()
 }
 
-// absence is why a member that has not entered the round will not either.
+// hindrance is why the round cannot be over though all may have entered it.
+func (a *across) hindrance() error {
+	if !a.leads() { // it leaves when the round is over for it, and for all
+		return a.mem.Failure(a.ranks[a.leader])
+	}
+	if a.counts && a.begun.Load() < a.round {
+		if err := a.uncounted(); err != nil {
+			return err
+		}
+	}
+	return a.silence()
+}
+
+// silence is why a source will not tell the round.
 //
-// A rank elsewhere that has left may have taken part: the news of its leaving
-// travels by another way than what its leader has sent before. If it did not take
-// part, its own host's members notice, who see what it published. If it is the
-// leader, the end of its connection says that nothing is on the way any more.
+// One that has left may have told it: the news of its leaving travels by another way
+// than what it has sent before. The end of its connection says that nothing is on
+// the way any more. One that left without telling is noticed by those who hear from
+// it, and they tell the others (break). Hosts in a circle hear from the next one, so
+// those between two that are gone have one among them who notices.
+func (a *across) silence() error {
+	for i := range a.sources {
+		s := &a.sources[i]
+		if s.told.Load() >= a.round || !a.failed(s.leader) && !a.link.Gone(s.leader) {
+			continue
+		}
+		if err := a.link.Failure(s.leader); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed reports whether a member is known to have failed: it has not left in good
+// order.
+func (a *across) failed(member int) bool {
+	s, _ := a.mem.State(a.ranks[member])
+	return s > job.Left
+}
+
+// absence is why a member that has not entered the round will not either. If one
+// elsewhere has left and did not take part, its own host's members notice, who see
+// what it published.
 func (a *across) absence(member int) error {
 	if a.hosts[member] == a.hosts[a.me] {
 		return a.mem.Failure(a.ranks[member])
 	}
-	if s, _ := a.mem.State(a.ranks[member]); s > job.Left {
+	if a.failed(member) {
 		return a.link.Failure(member)
-	}
-	for _, leader := range a.others {
-		if a.hosts[leader] == a.hosts[member] && a.leads() && a.link.Gone(leader) {
-			return a.link.Failure(leader)
-		}
 	}
 	return nil
 }
@@ -269,18 +318,32 @@ func (a *across) deliver(from int, msg []byte) error {
 	if exchange.IsBreak(msg) {
 		return a.brokenElsewhere(from, msg)
 	}
-	host, ok := a.hostOf[from]
-	if !ok {
-		return fmt.Errorf("it leads no host of %s", a.what)
+	i := 0
+	for i < len(a.sources) && a.sources[i].rank != from {
+		i++
 	}
-	if err := a.state.Accept(host, msg, a.begun.Load(), (*copyOfSlots)(a)); err != nil {
+	if i == len(a.sources) {
+		return fmt.Errorf("it leads no host of %s that tells this one", a.what)
+	}
+	if err := a.state.Accept(i, msg, a.begun.Load(), (*copyOfSlots)(a)); err != nil {
 		return err
 	}
-	if round := a.state.Received(); round > a.received.Load() {
-		a.received.Store(round)
-		a.settle(round)
+	if round := a.state.Told(i); round > a.sources[i].told.Load() {
+		a.told(i, round)
 	}
 	return nil
+}
+
+// told notes that a source has told a round.
+func (a *across) told(i int, round uint64) {
+	a.sources[i].told.Store(round)
+	if a.sources[i].awaited {
+		a.mem.Ring(a.ranks[a.me])
+	}
+	if all := a.state.Received(); all > a.received.Load() {
+		a.received.Store(all)
+		a.settle(all)
+	}
 }
 
 // copyOfSlots is this host's copy of the slots of members elsewhere.
@@ -295,45 +358,4 @@ func (c *copyOfSlots) Enter(member int, round uint64, signature uint32, length i
 	*s.length = uint64(length)
 	waiting.Published()
 	s.head.Store(round<<32 | uint64(signature))
-}
-
-// spread tells the other hosts that a member of this one has broken the group. A
-// break that came from elsewhere was told by who broke it.
-func (a *across) spread() {
-	member := int(min(brokenBy(a.area).Load(), uint64(len(a.ranks)))) - 1
-	if member < 0 || a.hosts[member] != a.hosts[a.me] {
-		return
-	}
-	v := reasonsOf(a.area, len(a.ranks), member)
-	msg := exchange.Verdict{Member: member, Failed: int(v.failed) - 1, Op: get(v.op[:]), Cause: get(v.cause[:])}.Encode()
-	for _, leader := range a.others {
-		_ = a.link.Post(leader, msg) // who cannot be told has other worries
-	}
-}
-
-// brokenElsewhere breaks the group here as a member of another host did there. Its
-// reasons are written by this process only, one after the other, and not once the
-// group is broken.
-func (a *across) brokenElsewhere(from int, msg []byte) error {
-	v, err := exchange.DecodeVerdict(msg)
-	if err != nil {
-		return err
-	}
-	sender := slices.Index(a.ranks, from)
-	switch {
-	case sender < 0 || a.hosts[sender] == a.hosts[a.me]:
-		return fmt.Errorf("it is no member of %s on another host", a.what)
-	case v.Member >= len(a.hosts) || a.hosts[v.Member] != a.hosts[sender]:
-		return fmt.Errorf("it speaks for member %d of another host", v.Member)
-	case a.IsBroken():
-		return nil
-	}
-	r := reasonsOf(a.area, len(a.ranks), v.Member)
-	r.failed = int32(v.Failed) + 1
-	put(r.op[:], v.Op)
-	put(r.cause[:], v.Cause)
-	if brokenBy(a.area).CompareAndSwap(0, uint64(1+v.Member)) {
-		a.ringLocals()
-	}
-	return nil
 }

@@ -61,7 +61,7 @@ func newCluster(t *testing.T, cores int, perHost ...int) *cluster {
 		c.groups = append(c.groups, g)
 	}
 	for from := range ranks {
-		for _, to := range c.groups[from].far.others {
+		for _, to := range c.groups[from].far.near {
 			wire := make(chan []byte, 1000)
 			c.wires[[2]int{from, to}] = wire
 			c.done.Go(func() { c.deliver(from, to, wire) })
@@ -153,7 +153,8 @@ func (c *cluster) each(body func(g *Group) error) {
 	}
 }
 
-var clusters = [][]int{{1, 1}, {2, 1}, {2, 3}, {1, 1, 1}, {2, 2, 2}, {4, 4}}
+// On the last two, hosts pass on what they hear.
+var clusters = [][]int{{1, 1}, {2, 1}, {2, 3}, {1, 1, 1}, {2, 2, 2}, {4, 4}, {1, 1, 1, 1, 1, 1, 1}, {2, 1, 1, 2, 1, 1}}
 
 // across runs a test on clusters of several shapes.
 func onClusters(t *testing.T, body func(t *testing.T, c *cluster)) {
@@ -220,27 +221,32 @@ func TestMismatchAcrossHosts(t *testing.T) {
 
 // Whichever member breaks the group: everybody hears why, on every host.
 func TestBreakAcrossHosts(t *testing.T) {
-	for breaker := range 4 {
+	for _, perHost := range [][]int{{2, 2}, {1, 1, 1, 1, 1, 1, 2}} {
 		for _, cores := range []int{testSpins, testCounts} {
-			c := newCluster(t, cores, 2, 2)
-			c.each(func(g *Group) error {
-				if g.Me() == breaker {
-					g.Break("Barrier", errors.New("had enough"))
-				} else {
-					g.Publish(1, nil)
-					var broken *BrokenError
-					if err := g.WaitAll(t.Context()); !errors.As(err, &broken) {
-						return fmt.Errorf("%v, want a BrokenError", err)
-					}
-				}
-				want := fmt.Sprintf("test is broken since rank %d gave up Barrier: had enough", breaker)
-				if err := g.Broken(); err == nil || err.Error() != want {
-					return fmt.Errorf("%v, want %q", err, want)
-				}
-				return nil
-			})
+			for breaker := range newCluster(t, cores, perHost...).groups {
+				breakAcross(t, newCluster(t, cores, perHost...), breaker)
+			}
 		}
 	}
+}
+
+func breakAcross(t *testing.T, c *cluster, breaker int) {
+	c.each(func(g *Group) error {
+		if g.Me() == breaker {
+			g.Break("Barrier", errors.New("had enough"))
+		} else {
+			g.Publish(1, nil)
+			var broken *BrokenError
+			if err := g.WaitAll(t.Context()); !errors.As(err, &broken) {
+				return fmt.Errorf("%v, want a BrokenError", err)
+			}
+		}
+		want := fmt.Sprintf("test is broken since rank %d gave up Barrier: had enough", breaker)
+		if err := g.Broken(); err == nil || err.Error() != want {
+			return fmt.Errorf("%v, want %q", err, want)
+		}
+		return nil
+	})
 }
 
 func TestEverybodyBreaksAcrossHosts(t *testing.T) {
@@ -258,31 +264,36 @@ func TestEverybodyBreaksAcrossHosts(t *testing.T) {
 // Whichever member fails: the others' waits end, either by themselves or because
 // one of them has broken the group.
 func TestFailureAcrossHosts(t *testing.T) {
-	for _, how := range []job.State{job.Failed, job.Exited, job.Left} {
-		for failing := range 4 {
+	for _, perHost := range [][]int{{2, 2}, {1, 1, 1, 1, 1, 1, 1}} {
+		for _, how := range []job.State{job.Failed, job.Exited, job.Left} {
 			for _, cores := range []int{testSpins, testCounts} {
-				c := newCluster(t, cores, 2, 2)
-				c.each(func(g *Group) error {
-					if g.Me() == failing {
-						c.report(failing, how)
-						c.gone[failing].Store(true)
-						for _, other := range c.groups {
-							other.waiter.Wake() // as the router does
-						}
-						return nil
-					}
-					g.Publish(1, nil)
-					err := g.WaitAll(t.Context())
-					var failed *job.RankFailedError
-					if !errors.As(err, &failed) || failed.Rank != failing {
-						return fmt.Errorf("%v: %v, want the failure of rank %d", how, err, failing)
-					}
-					g.Break("Barrier", err)
-					return nil
-				})
+				for failing := range newCluster(t, cores, perHost...).groups {
+					failAcross(t, newCluster(t, cores, perHost...), failing, how)
+				}
 			}
 		}
 	}
+}
+
+func failAcross(t *testing.T, c *cluster, failing int, how job.State) {
+	c.each(func(g *Group) error {
+		if g.Me() == failing {
+			c.report(failing, how)
+			c.gone[failing].Store(true)
+			for _, other := range c.groups {
+				other.waiter.Wake() // as the router does
+			}
+			return nil
+		}
+		g.Publish(1, nil)
+		err := g.WaitAll(t.Context())
+		var failed *job.RankFailedError
+		if !errors.As(err, &failed) || failed.Rank != failing {
+			return fmt.Errorf("%v: %v, want the failure of rank %d", how, err, failing)
+		}
+		g.Break("Barrier", err)
+		return nil
+	})
 }
 
 // A round that a leader has sent counts, though it is known to have left before

@@ -26,17 +26,19 @@
 //
 // When members are on several hosts, each host has an area with slots of all
 // members. Members on one host share theirs as above; the lowest of them, the
-// leader, tells the leaders of the other hosts what its host's members have
-// published, once all of them have, and what arrives is stored into the slots by
-// whoever polls in its process. It then stores the round in the word done, which
-// the others wait for. Two parities still suffice, and hosts are never more than
-// one round apart: package exchange has the proof, and tests that explore it.
+// leader, tells some leaders of other hosts what its host's members have published,
+// once all of them have, and then others what it has heard: package exchange says
+// whom, and in which order. What arrives is stored into the slots by whoever polls
+// in the leader's process. It then stores the round in the word done, which the
+// others wait for. Two parities still suffice, and hosts are never more than one
+// round apart: package exchange has the proof, and tests that explore it.
 //
 // # Breaking
 //
 // A member that gives up, because its context ended or a peer failed, breaks the
 // group: every member's wait, present and future, ends with a [BrokenError] that
-// says who and why. Members of other hosts are told by the one that gives up.
+// says who and why. The one that gives up tells the hosts near its own, and each
+// host that hears of it those near it.
 //
 // # Goroutine safety
 //

@@ -45,10 +45,16 @@ func send(t *testing.T, room int, round uint64, payloads ...[]byte) (all [][]byt
 	return append(all, m.Bytes())
 }
 
+// newState is a State with Radix.
+func newState(host int, hosts []int) *State {
+	_, sources := Route(host, slices.Max(hosts)+1, Radix)
+	return NewState(host, hosts, sources)
+}
+
 func TestPayloadsArriveWhateverTheRoom(t *testing.T) {
 	payloads := [][]byte{{}, []byte("x"), bytes.Repeat([]byte("ab"), MaxPayload/2), []byte("after")}
 	for _, room := range []int{headSize + partSize + 1, 100, 1000, 4088, 1 << 20} {
-		s, got := NewState(1, []int{0, 0, 0, 0, 1}), newTable()
+		s, got := newState(1, []int{0, 0, 0, 0, 1}), newTable()
 		for i, msg := range send(t, room, 1, payloads...) {
 			if s.Received() != 0 {
 				t.Errorf("room %d: complete before message %d", room, i)
@@ -69,7 +75,7 @@ func TestPayloadsArriveWhateverTheRoom(t *testing.T) {
 }
 
 func TestHostMayBeARoundAhead(t *testing.T) {
-	s, got := NewState(1, []int{0, 1, 2}), newTable()
+	s, got := newState(1, []int{0, 1, 2}), newTable()
 	first, second := send(t, 100, 1, []byte("a"))[0], send(t, 100, 2, []byte("b"))[0]
 	other := Begin(make([]byte, 0, 100), 1)
 	other.Add(2, 7, []byte("c"), 0)
@@ -78,7 +84,7 @@ func TestHostMayBeARoundAhead(t *testing.T) {
 		msg      []byte
 		sent     uint64
 		received uint64
-	}{{0, first, 1, 0}, {0, second, 1, 0}, {2, other.Bytes(), 1, 1}} {
+	}{{1, first, 1, 0}, {1, second, 1, 0}, {0, other.Bytes(), 1, 1}} {
 		if err := s.Accept(step.from, step.msg, step.sent, got); err != nil || s.Received() != step.received {
 			t.Errorf("step %d: %v, %v", i, s, err)
 		}
@@ -120,7 +126,7 @@ func TestRefusals(t *testing.T) {
 		"changed its mind":        slices.Concat(good, part(0, 3, 0, 1, 0, "x"), part(0, 4, 1, 1, 0, "x")),
 		"which has entered 1":     slices.Concat(good, part(0, 1, 0, 1, 0, "x"), part(0, 1, 0, 1, 0, "x")),
 	} {
-		err := NewState(1, []int{0, 1, 2}).Accept(0, msg, 0, newTable())
+		err := newState(1, []int{0, 1, 2}).Accept(1, msg, 0, newTable())
 		if !errors.Is(err, errMalformed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want an error with %q", err, want)
 		}
@@ -148,9 +154,9 @@ func FuzzAccept(f *testing.F) {
 	m.Add(1, 5, nil, 0)
 	f.Add(m.Bytes())
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		s := NewState(1, []int{0, 0, 1})
+		s := newState(1, []int{0, 0, 1})
 		s.Accept(0, msg, 1, bounds{t})
-		if s.received > 2 || s.entered > s.remotes || s.ahead > s.remotes {
+		if f := s.sources[0]; s.received > 2 || f.round > 2 || f.entered >= f.members {
 			t.Errorf("%+v", s)
 		}
 	})

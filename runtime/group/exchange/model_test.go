@@ -3,10 +3,11 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 const (
-	maxHosts   = 3
+	maxHosts   = 6
 	maxMembers = 6
 	payloadLen = 2
 )
@@ -14,8 +15,8 @@ const (
 // A model is one state of a group's hosts, members and everything on the way
 // between them. It is comparable, and small.
 //
-// The messages of a leader are the same for every receiver and come in order, so
-// what is on the way between two hosts is two numbers.
+// What a leader sends to another one is known and comes in order, so what is on the
+// way between two hosts is two numbers.
 type model struct {
 	shape   *shape
 	members [maxMembers]memberModel
@@ -28,6 +29,7 @@ type memberModel struct {
 	over      int8 // rounds that are over for it
 	out       bool // it has broken the group
 	left      bool // the job
+	dead      bool // it was killed: left, but not in good order
 }
 
 type hostModel struct {
@@ -38,9 +40,8 @@ type hostModel struct {
 	slots     [maxMembers][2][payloadLen]byte         // by member and parity
 	heads     [maxMembers][2]int8                     // the round of each slot
 	remotes   [maxMembers]struct{ round, bytes int8 } // State's
+	sources   [maxHosts]struct{ round, entered int8 } // State's
 	received  int8
-	entered   int8
-	ahead     int8
 	broken    bool
 	breakSent [maxHosts]bool // a break from here to there is on the way
 	knowsLeft [maxMembers]bool
@@ -48,15 +49,20 @@ type hostModel struct {
 
 // A shape is what does not change.
 type shape struct {
-	hosts    []int   // by member
-	leaders  []int   // by host
-	rounds   int8    // after which everybody leaves
-	quits    [2]int8 // member quits[0], if quits[1] >= 0, leaves after quits[1] rounds
-	split    bool    // payloads travel in parts
+	hosts    []int // by member
+	leaders  []int // by host
+	radix    int
+	sends    [][]Send   // by host: what Route says
+	sources  [][]Source // by host
+	near     [][]bool   // by host and host: one sends to the other
+	kill     int8       // member kill-1 may be killed at any time
+	rounds   int8       // after which everybody leaves
+	quits    [2]int8    // member quits[0], if quits[1] >= 0, leaves after quits[1] rounds
+	split    bool       // payloads travel in parts
 	mayBreak bool
 	stays    bool // whoever breaks the group does not leave the job
 	fault    fault
-	messages map[[2]int8][][]byte // by host and round
+	messages map[[3]int8][][]byte // by host, host and round
 }
 
 // A fault is a mistake that the properties must find.
@@ -69,31 +75,58 @@ const (
 	leftIsFailed       // a rank's leaving is believed before what it sent has come
 	silentBreak        // a break is not told to other hosts
 	unsentIsOver       // a round is over for a host that has not sent it
+	hasty              // what a host passes on is sent before it has come
+	deaf               // nobody minds that a source has failed
+	notPassedOn        // a break is told by the host that breaks only
 	faults
 )
 
-func newModel(perHost []int, rounds int8, s shape) model {
-	s.rounds, s.messages = rounds, map[[2]int8][][]byte{}
+func newModel(perHost []int, radix int, rounds int8, s shape) model {
+	s.rounds, s.radix, s.messages = rounds, radix, map[[3]int8][][]byte{}
 	for h, n := range perHost {
 		s.leaders = append(s.leaders, len(s.hosts))
 		for range n {
 			s.hosts = append(s.hosts, h)
 		}
 	}
+	s.near = make([][]bool, len(perHost))
 	for h := range perHost {
-		for r := int8(1); r <= rounds; r++ {
-			s.messages[[2]int8{int8(h), r}] = s.encode(h, r)
+		s.near[h] = make([]bool, len(perHost))
+	}
+	for h := range perHost {
+		sends, sources := Route(h, len(perHost), radix)
+		s.sends, s.sources = append(s.sends, sends), append(s.sources, sources)
+		for _, send := range sends {
+			for _, to := range send.To {
+				s.near[h][to], s.near[to][h] = true, true
+				for r := int8(1); r <= rounds; r++ {
+					s.messages[[3]int8{int8(h), int8(to), r}] = s.encode(h, send.Hosts, r)
+				}
+			}
 		}
 	}
 	return model{shape: &s}
+}
+
+// to returns which of its sends a host makes to another one; nil: it does not.
+func (s *shape) to(from, to int) *Send {
+	for i, send := range s.sends[from] {
+		for _, t := range send.To {
+			if t == to {
+				return &s.sends[from][i]
+			}
+		}
+	}
+	return nil
 }
 
 func payloadOf(member int, round int8) []byte {
 	return []byte{byte(member)<<4 | byte(round), ^(byte(member)<<4 | byte(round))}
 }
 
-// encode makes the messages of a host's round, as small as split asks for.
-func (s *shape) encode(host int, round int8) [][]byte {
+// encode makes the messages of a round in which a host speaks for some from itself
+// on, as small as split asks for.
+func (s *shape) encode(host, hosts int, round int8) [][]byte {
 	room := 1000
 	if s.split {
 		room = headSize + partSize + 1
@@ -101,7 +134,7 @@ func (s *shape) encode(host int, round int8) [][]byte {
 	var all [][]byte
 	m := Begin(make([]byte, 0, room), uint64(round))
 	for member, h := range s.hosts {
-		if h != host {
+		if (h-host+len(s.leaders))%len(s.leaders) >= hosts {
 			continue
 		}
 		for next, full := m.Add(member, 7, payloadOf(member, round), 0); full; {
@@ -120,8 +153,10 @@ func (s *shape) parity(round int8) int8 {
 	return round & 1
 }
 
-// perRound is how many messages a host sends to each other one in a round.
-func (s *shape) perRound(host int) int8 { return int8(len(s.messages[[2]int8{int8(host), 1}])) }
+// perRound is how many messages a host sends to another one in a round.
+func (s *shape) perRound(from, to int) int8 {
+	return int8(len(s.messages[[3]int8{int8(from), int8(to), 1}]))
+}
 
 // end is how many rounds a member takes part in.
 func (s *shape) end(member int) int8 {
@@ -135,6 +170,9 @@ func (s *shape) end(member int) int8 {
 func (w *model) nexts(visit func(model) error) error {
 	for m := range w.shape.hosts {
 		if err := w.memberSteps(m, visit); err != nil {
+			return err
+		}
+		if err := w.kill(m, visit); err != nil {
 			return err
 		}
 	}
@@ -195,7 +233,7 @@ func (w *model) memberSteps(m int, visit func(model) error) error {
 		}
 	}
 	if why := w.hopeless(m); waits && why != nil {
-		if w.shape.quits[1] < 0 && !w.shape.mayBreak {
+		if w.shape.quits[1] < 0 && !w.shape.mayBreak && w.shape.kill == 0 {
 			return fmt.Errorf("member %d gives up round %d for no reason: %w", m, me.published, why)
 		}
 		return w.giveUp(m, visit)
@@ -206,6 +244,18 @@ func (w *model) memberSteps(m int, visit func(model) error) error {
 		return n.giveUp(m, visit)
 	}
 	return nil
+}
+
+// kill ends a member wherever it is. Nothing else of it is lost: what it has sent
+// still comes.
+func (w *model) kill(m int, visit func(model) error) error {
+	if int(w.shape.kill)-1 != m || w.members[m].left {
+		return nil
+	}
+	n := *w
+	n.members[m].left, n.members[m].dead = true, true
+	n.hosts[n.shape.hosts[m]].knowsLeft[m] = true
+	return visit(n)
 }
 
 // publish also checks that the round before was still intact when its reader let
@@ -258,19 +308,28 @@ func (w *model) locals(host int) int8 {
 func (w *model) giveUp(m int, visit func(model) error) error {
 	n := *w
 	host := n.shape.hosts[m]
-	n.hosts[host].broken = true
 	n.members[m].out = true
-	for other := range n.shape.leaders {
-		if other != host && n.shape.fault != silentBreak {
-			n.hosts[host].breakSent[other] = true
-		}
-	}
+	n.breakGroup(host)
 	if err := visit(n); err != nil || n.shape.stays {
 		return err
 	}
 	n.members[m].left = true
 	n.hosts[host].knowsLeft[m] = true
 	return visit(n)
+}
+
+// breakGroup breaks the group on a host, which tells those near it, once.
+func (w *model) breakGroup(host int) {
+	h := &w.hosts[host]
+	if h.broken {
+		return
+	}
+	h.broken = true
+	for other, near := range w.shape.near[host] {
+		if near && w.shape.fault != silentBreak {
+			h.breakSent[other] = true
+		}
+	}
 }
 
 var errBroken = errors.New("the group is broken")
@@ -292,12 +351,30 @@ func (w *model) hopeless(m int) error {
 			return fmt.Errorf("member %d has left", other)
 		case w.shape.fault == leftIsFailed:
 			return fmt.Errorf("member %d of another host has left", other)
-		case leads && other == w.shape.leaders[on] && w.quiet(on, host):
-			return fmt.Errorf("member %d of another host has left, and nothing more will come", other)
+		case w.members[other].dead:
+			return fmt.Errorf("member %d of another host has failed", other)
 		}
+	}
+	if err := w.silence(host, round); leads && err != nil {
+		return err
 	}
 	if leader := w.shape.leaders[host]; h.knowsLeft[leader] {
 		return errors.New("the leader has left")
+	}
+	return nil
+}
+
+// silence is why a source of a host will not tell a round.
+func (w *model) silence(host int, round int8) error {
+	h := &w.hosts[host]
+	for i, s := range w.shape.sources[host] {
+		leader := w.shape.leaders[s.Host]
+		if h.sources[i].round >= round || !h.knowsLeft[leader] || w.shape.fault == deaf {
+			continue
+		}
+		if w.members[leader].dead || w.quiet(s.Host, host) {
+			return fmt.Errorf("the leader of host %d has gone, and nothing more will come", s.Host)
+		}
 	}
 	return nil
 }
@@ -310,6 +387,9 @@ func (w *model) quiet(from, to int) bool { return w.hosts[from].sent[to] == w.ho
 func (w *model) hostSteps(from, to int, visit func(model) error) error {
 	leader := w.shape.leaders[from]
 	if w.maySend(from, to, leader) {
+		if err := w.has(from, to); err != nil {
+			return err
+		}
 		n := *w
 		h := &n.hosts[from]
 		h.begun = n.members[leader].published
@@ -331,7 +411,11 @@ func (w *model) hostSteps(from, to int, visit func(model) error) error {
 	if w.hosts[from].breakSent[to] {
 		n := *w
 		n.hosts[from].breakSent[to] = false
-		n.hosts[to].broken = true
+		if n.shape.fault == notPassedOn {
+			n.hosts[to].broken = true
+		} else if !n.members[n.shape.leaders[to]].left { // it hears
+			n.breakGroup(to)
+		}
 		return visit(n)
 	}
 	return nil
@@ -339,10 +423,31 @@ func (w *model) hostSteps(from, to int, visit func(model) error) error {
 
 func (w *model) maySend(from, to, leader int) bool {
 	me, h := w.members[leader], &w.hosts[from]
-	if me.left || me.out || me.published == me.over || h.broken || h.sent[to] >= me.published*w.shape.perRound(from) {
+	send := w.shape.to(from, to)
+	if send == nil || me.left || me.out || me.published == me.over || h.broken || h.sent[to] >= me.published*w.shape.perRound(from, to) {
 		return false
 	}
+	if w.shape.fault != hasty {
+		for i := range send.After {
+			if h.sources[i].round < me.published {
+				return false
+			}
+		}
+	}
 	return w.locals(from) >= me.published || w.shape.fault == eagerLeader
+}
+
+// has checks that a host has what it is about to send.
+func (w *model) has(from, to int) error {
+	h, round := &w.hosts[from], w.members[w.shape.leaders[from]].published
+	p := w.shape.parity(round)
+	for m, on := range w.shape.hosts {
+		behind := (on - from + len(w.shape.leaders)) % len(w.shape.leaders)
+		if behind < w.shape.to(from, to).Hosts && (h.heads[m][p] != round || string(h.slots[m][p][:]) != string(payloadOf(m, round))) {
+			return fmt.Errorf("host %d sends % x (head %d) as member %d's round %d", from, h.slots[m][p], h.heads[m][p], m, round)
+		}
+	}
+	return nil
 }
 
 // settle notes a round that is over: received from all and sent to all.
@@ -351,8 +456,8 @@ func (w *model) settle(host int) {
 	over := h.received
 	if w.shape.fault != unsentIsOver {
 		for other := range w.shape.leaders {
-			if other != host {
-				over = min(over, h.sent[other]/w.shape.perRound(host))
+			if per := w.shape.perRound(host, other); per > 0 {
+				over = min(over, h.sent[other]/per)
 			}
 		}
 	}
@@ -362,31 +467,38 @@ func (w *model) settle(host int) {
 // accept lets the real State take the next message.
 func (w *model) accept(from, to int) error {
 	h := &w.hosts[to]
-	k, per := h.accepted[from], w.shape.perRound(from)
+	k, per := h.accepted[from], w.shape.perRound(from, to)
 	h.accepted[from]++
 	if h.broken {
 		return nil
 	}
 	s := w.state(to)
-	msg := w.shape.messages[[2]int8{int8(from), k/per + 1}][k%per]
-	if err := s.Accept(from, msg, uint64(h.begun), &sinkModel{w, to}); err != nil {
+	msg := w.shape.messages[[3]int8{int8(from), int8(to), k/per + 1}][k%per]
+	source := slices.IndexFunc(w.shape.sources[to], func(s Source) bool { return s.Host == from })
+	if err := s.Accept(source, msg, uint64(h.begun), &sinkModel{w, to}); err != nil {
 		return fmt.Errorf("host %d refuses what host %d sends: %w", to, from, err)
 	}
 	for m := range w.shape.hosts {
 		h.remotes[m].round, h.remotes[m].bytes = int8(s.members[m].round), int8(s.members[m].bytes)
 	}
-	h.received, h.entered, h.ahead = int8(s.received), int8(s.entered), int8(s.ahead)
+	for i, f := range s.sources {
+		h.sources[i].round, h.sources[i].entered = int8(f.round), int8(f.entered)
+	}
+	h.received = int8(s.received)
 	w.settle(to)
 	return nil
 }
 
 func (w *model) state(host int) *State {
-	s := NewState(host, w.shape.hosts)
+	s := NewState(host, w.shape.hosts, w.shape.sources[host])
 	h := &w.hosts[host]
-	s.received, s.entered, s.ahead = uint64(h.received), int(h.entered), int(h.ahead)
+	s.received = uint64(h.received)
 	for m := range s.members {
 		s.members[m].round, s.members[m].bytes = uint64(h.remotes[m].round), int(h.remotes[m].bytes)
 		s.members[m].total, s.members[m].signature = payloadLen, 7
+	}
+	for i := range s.sources {
+		s.sources[i].round, s.sources[i].entered = uint64(h.sources[i].round), int(h.sources[i].entered)
 	}
 	return s
 }

@@ -13,33 +13,45 @@ type Sink interface {
 
 // A State is what one host knows of the members on the others.
 //
-// Invariant, as long as this host sends round s only when round s-1 is over:
-// received <= round of every remote member <= sent+1 <= received+2.
+// Invariant, as long as every host sends round s only when round s-1 is over for it:
+// received <= round of every source <= sent+1 <= received+2.
 type State struct {
-	host     int
+	sources  []source
 	members  []remote
-	remotes  int    // how many members are on other hosts
-	received uint64 // the last round that all of them have entered
-	entered  int    // how many have entered the round behind that
-	ahead    int    // how many the one behind that
+	received uint64 // the last round that all sources have told
+}
+
+// A source is a host from which this one hears, for itself and for others.
+type source struct {
+	members int    // for how many it speaks
+	round   uint64 // the last one that it has told
+	entered int    // of its members, how many have entered the round behind that
 }
 
 // A remote is a member, of interest only if on another host.
 type remote struct {
-	host  int
-	round uint64 // the last one it has entered
+	source int    // from whom its parts come; -1: it is on this host
+	round  uint64 // the last one it has entered
 	// of the round behind that:
 	signature    uint32
 	total, bytes int
 }
 
-// NewState returns the state of one host. hosts is the host of each member.
-func NewState(host int, hosts []int) *State {
-	s := &State{host: host, members: make([]remote, len(hosts))}
+// NewState returns the state of a host that hears from sources, as Route has them.
+// hosts is the host of each member.
+func NewState(host int, hosts []int, sources []Source) *State {
+	count := 1 // hosts
+	for _, from := range sources {
+		count += from.Hosts
+	}
+	s := &State{sources: make([]source, len(sources)), members: make([]remote, len(hosts))}
 	for m, h := range hosts {
-		s.members[m].host = h
-		if h != host {
-			s.remotes++
+		s.members[m].source = -1
+		for i, from := range sources {
+			if (h-from.Host+count)%count < from.Hosts && h != host {
+				s.members[m].source = i
+				s.sources[i].members++
+			}
 		}
 	}
 	return s
@@ -48,19 +60,22 @@ func NewState(host int, hosts []int) *State {
 // Received is the last round that every member of the other hosts has entered.
 func (s *State) Received() uint64 { return s.received }
 
+// Told is the last round that a source has told for all its members.
+func (s *State) Told(source int) uint64 { return s.sources[source].round }
+
 // Round is the last round that a member of another host has entered.
 func (s *State) Round(member int) uint64 { return s.members[member].round }
 
-// Accept takes a message from another host. sent is the last round this host has
-// begun to send. After an error, which is the sender's fault, the group must be
-// broken: part of the message may have been stored.
+// Accept takes a message from a source. sent is the last round this host has begun
+// to send. After an error, which is the sender's fault, the group must be broken:
+// part of the message may have been stored.
 func (s *State) Accept(from int, msg []byte, sent uint64, into Sink) error {
 	round, rest, err := roundOf(msg)
 	if err != nil {
 		return err
 	}
-	if round == 0 || round > sent+1 {
-		return malformed("round %d, but this host has sent %d", round, sent)
+	if told := s.sources[from].round; round != told+1 || round > sent+1 {
+		return malformed("round %d, but it has told %d, and this host has sent %d", round, told, sent)
 	}
 	for len(rest) > 0 {
 		var p part
@@ -80,8 +95,8 @@ func (s *State) take(from int, round uint64, p part, into Sink) error {
 	}
 	m := &s.members[p.member]
 	switch {
-	case m.host != from || from == s.host:
-		return malformed("host %d speaks for member %d of host %d", from, p.member, m.host)
+	case m.source != from:
+		return malformed("it speaks for member %d, which is not its to speak for", p.member)
 	case round != m.round+1:
 		return malformed("round %d of member %d, which has entered %d", round, p.member, m.round)
 	case p.offset != m.bytes:
@@ -96,23 +111,29 @@ func (s *State) take(from int, round uint64, p part, into Sink) error {
 	if m.bytes == m.total {
 		m.round, m.bytes = round, 0
 		into.Enter(p.member, round, p.signature, p.total)
-		s.count(round)
+		s.count(from)
 	}
 	return nil
 }
 
-// count notes that one more member has entered a round.
-func (s *State) count(round uint64) {
-	if round == s.received+2 {
-		s.ahead++
+// count notes that one more member of a source has entered the round behind those
+// that it has told.
+func (s *State) count(from int) {
+	f := &s.sources[from]
+	if f.entered++; f.entered < f.members {
 		return
 	}
-	if s.entered++; s.entered == s.remotes {
-		s.received++
-		s.entered, s.ahead = s.ahead, 0
+	f.round, f.entered = f.round+1, 0
+	s.received = f.round
+	for _, other := range s.sources {
+		s.received = min(s.received, other.round)
 	}
 }
 
 func (s *State) String() string {
-	return fmt.Sprintf("host %d has received %d, and %d of %d members of the next round", s.host, s.received, s.entered, s.remotes)
+	told := make([]uint64, len(s.sources))
+	for i, f := range s.sources {
+		told[i] = f.round
+	}
+	return fmt.Sprintf("received %d, of sources %d", s.received, told)
 }
