@@ -71,16 +71,23 @@ type daemon struct {
 	address string         // of its control, for others
 }
 
-// RunAgent is the whole life of an agent. It returns its exit code.
+// RunAgent is the whole life of an agent. It returns its exit code: 2 for options that
+// make no sense, before anything was made.
 func RunAgent(o AgentOptions) int {
 	d := &daemon{AgentOptions: o, log: newLog(o.JSON)}
-	if err := d.start(); err != nil {
-		fmt.Fprintf(os.Stderr, "golaunch: agent: %v\n", err)
-		d.close()
-		return 1
-	}
 	defer d.close()
+	if err := d.prepare(); err != nil {
+		return failed(2, err)
+	}
+	if err := d.start(); err != nil {
+		return failed(1, err)
+	}
 	return d.run()
+}
+
+func failed(code int, err error) int {
+	fmt.Fprintf(os.Stderr, "golaunch: agent: %v\n", err)
+	return code
 }
 
 func newLog(asJSON bool) *slog.Logger {
@@ -90,7 +97,8 @@ func newLog(asJSON bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, nil))
 }
 
-func (d *daemon) start() (err error) {
+// prepare completes the options, and checks them.
+func (d *daemon) prepare() (err error) {
 	if d.Name == "" {
 		if d.Name, err = os.Hostname(); err != nil {
 			return err
@@ -105,6 +113,25 @@ func (d *daemon) start() (err error) {
 	if err := d.readKeys(); err != nil {
 		return err
 	}
+	host, port, _, err := d.ports()
+	if err != nil {
+		return err
+	}
+	options := d.gossips(host, port)
+	return options.Check()
+}
+
+// gossips are the options of its gossip.
+func (d *daemon) gossips(host string, port int) member.Options {
+	return member.Options{
+		Name: d.Name, Bind: host, Advertise: d.Advertise, Port: port, Keys: *d.ring.Load(), Profile: member.Profile(d.Profile),
+		Join: d.Join, Snapshot: filepath.Join(d.State, "members"), Log: d.log, Meta: member.Meta{
+			Slots: uint32(d.Slots), Cores: uint32(cores.Usable()), Platform: runtime.GOOS + "/" + runtime.GOARCH, Version: boot.Version,
+		},
+	}
+}
+
+func (d *daemon) start() (err error) {
 	d.agent, err = agent.New(agent.Config{
 		Directories: d.Directories, Name: d.Name, Version: boot.Version, Slots: d.Slots, Labels: d.Labels, Devices: d.Devices,
 		Profile: d.Profile, Hold: usualTimeout(d.Profile), Program: []string{"/proc/self/exe"}, Log: d.log, Call: d.call,
@@ -142,24 +169,19 @@ func (d *daemon) listen() error {
 	if err != nil {
 		return err
 	}
-	meta := member.Meta{
-		Slots: uint32(d.Slots), Cores: uint32(cores.Usable()), Platform: runtime.GOOS + "/" + runtime.GOARCH, Version: boot.Version,
-	}
+	options := d.gossips(host, gossipPort)
 	if ring := *d.ring.Load(); len(ring) > 0 {
 		if d.control, err = join.ListenAgent(net.JoinHostPort(host, strconv.Itoa(controlPort)), ring, acknowledgeWait); err != nil {
 			return err
 		}
 		d.control.Refused = func(from net.Addr, why error) { d.log.Warn("caller refused", "from", from.String(), "error", why) }
 		controlPort = d.control.Addr().(*net.TCPAddr).Port
-		meta.Control = uint16(controlPort)
+		options.Meta.Control = uint16(controlPort)
 	}
-	if d.gossip, err = member.Start(member.Options{
-		Name: d.Name, Bind: host, Advertise: d.Advertise, Port: gossipPort, Keys: *d.ring.Load(), Profile: member.Profile(d.Profile),
-		Join: d.Join, Meta: meta, Snapshot: filepath.Join(d.State, "members"), Log: d.log,
-	}); err != nil {
+	if d.gossip, err = member.Start(options); err != nil {
 		return err
 	}
-	d.address = net.JoinHostPort(d.gossip.Self().Addr.Addr().String(), strconv.Itoa(int(cmp.Or(meta.Control, ControlPort))))
+	d.address = net.JoinHostPort(d.gossip.Self().Addr.Addr().String(), strconv.Itoa(int(cmp.Or(options.Meta.Control, ControlPort))))
 	if d.control == nil {
 		return d.agent.Listen(nil, d.address, d)
 	}
@@ -185,7 +207,11 @@ func (d *daemon) ports() (host string, gossip, control int, err error) {
 // run serves until a signal ends it.
 func (d *daemon) run() int {
 	self := d.gossip.Self()
-	d.log.Info("agent started", "host", d.Name, "gossip", self.Addr.String(), "control", d.address, "slots", d.Slots,
+	control := d.address
+	if d.control == nil {
+		control = "none" // but the socket
+	}
+	d.log.Info("agent started", "host", d.Name, "gossip", self.Addr.String(), "control", control, "slots", d.Slots,
 		"socket", filepath.Join(d.Runtime, api.SocketName), "keys", d.ring.Load().Names())
 	if d.control == nil {
 		d.log.Warn("no key: this host is a cluster by itself; golaunch keygen makes one")

@@ -631,7 +631,14 @@ func TestMistakesAboutAgents(t *testing.T) {
 			change := func(cmd *exec.Cmd) {
 				cmd.Env = append(cmd.Env, "HOME="+dir, "GOLAUNCH_STATE="+dir+"/s", "GOLAUNCH_RUNTIME="+dir+"/r", "GOLAUNCH_CACHE="+dir+"/c")
 			}
-			launchWith(t, change, strings.Fields(args)...).expect(t, result{1, "", want})
+			code := 1
+			if strings.HasPrefix(args, "agent") {
+				code = 2 // its options make no sense
+			}
+			launchWith(t, change, strings.Fields(args)...).expect(t, result{code, "", want})
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%v is left, %v", left, err)
+			}
 		})
 	}
 }

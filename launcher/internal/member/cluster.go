@@ -46,6 +46,7 @@ type Cluster struct {
 	roster   *roster.Roster
 	watchers map[*watcher]bool
 	problem  error
+	inVain   string // why the last calls were
 }
 
 // How long who is gone is shown, and how many at most.

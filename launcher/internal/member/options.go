@@ -54,6 +54,22 @@ func (o *Options) check() error {
 	return nil
 }
 
+// Check says what is wrong with options, as far as that can be told without using them.
+func (o *Options) Check() error {
+	err := o.check()
+	if err == nil {
+		_, err = o.Profile.settings()
+	}
+	if err != nil {
+		return err
+	}
+	bound, err := o.bindAddr()
+	if err == nil && o.Advertise != "" {
+		_, err = o.advertiseAddr(bound)
+	}
+	return err
+}
+
 // bindAddr is the address to bind; an invalid one: every interface.
 func (o *Options) bindAddr() (netip.Addr, error) {
 	if o.Bind == "" && len(o.Keys) == 0 {

@@ -135,16 +135,22 @@ func (c *Cluster) callAll(addrs []string) {
 	c.push(done)
 }
 
-// report keeps and logs why calls were in vain.
+// report keeps and logs why calls were in vain, once for each time that this changes.
 func (c *Cluster) report(err error) {
-	if err == nil || c.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		return
 	}
+	text := fmt.Sprint(err)
 	c.mu.Lock()
-	if c.roster.Alive() <= 1 {
+	if err != nil && c.roster.Alive() <= 1 {
 		c.problem = err
 	}
+	known := text == c.inVain
+	c.inVain = text
 	c.mu.Unlock()
+	if err == nil || known {
+		return
+	}
 	c.o.Log.Info("some members cannot be reached", "error", err)
 }
 
