@@ -16,14 +16,12 @@ type Launch struct {
 	Joined bool
 	// Meets says that the ranks meet at a barrier.
 	Meets bool
-	// ListOnce has the list of hosts sent to all at once, and not to each by itself.
-	ListOnce bool
 }
 
 // The sizes of what is said, in bytes.
 const (
-	startBytes    = 4096 // what to start, without the list of hosts: most is the environment
-	hostBytes     = 24   // a host in that list
+	startBytes    = 4096 // what to start: most is the environment
+	hostBytes     = 24   // a host in the list of them, which all are told at once
 	rankNews      = 3    // a rank's messages until it runs: started, joined, where it is reached
 	rankTold      = 2    // what others are told of it
 	rankNewsBytes = 100
@@ -212,28 +210,18 @@ func (s *launching) handle(host int32, at Instant, frames, bytes float64) Instan
 // tell has the root tell every host what to start.
 func (s *launching) tell() {
 	root, at := &s.servers[s.root()], s.o.Attached
-	if s.ListOnce {
-		for range s.children[s.root()] {
-			at = root.do(at, s.KiB.times(s.listBytes()/1024), s.shared)
-		}
-		s.o.RootBytes += s.listBytes() * float64(len(s.children[s.root()]))
+	for range s.children[s.root()] {
+		at = root.do(at, s.KiB.times(s.listBytes()/1024), s.shared)
 	}
+	s.o.RootBytes += s.listBytes()*float64(len(s.children[s.root()])) + startBytes*float64(s.Hosts)
 	for i := range s.places {
-		at = root.do(at, s.Frame.time()+s.KiB.times(s.orderBytes()/1024/2), s.shared)
-		s.o.RootBytes += s.orderBytes()
+		at = root.do(at, s.Frame.time()+s.KiB.times(startBytes/1024/2), s.shared)
 		s.queue.Add(at+s.Latency.time(), event{ordered, s.towards(s.root(), int32(i)), int32(i)})
 	}
 	s.o.Told = at
 }
 
 func (s *launching) listBytes() float64 { return hostBytes * float64(s.Hosts) }
-
-func (s *launching) orderBytes() float64 {
-	if s.ListOnce {
-		return startBytes
-	}
-	return startBytes + s.listBytes()
-}
 
 // towards is who of those attached to a host leads to another.
 func (s *launching) towards(from, host int32) int32 {
@@ -245,7 +233,7 @@ func (s *launching) towards(from, host int32) int32 {
 
 // order has a host take what it is to start, or pass it on.
 func (s *launching) order(e event, at Instant) {
-	at = s.handle(e.at, at, 1, s.orderBytes())
+	at = s.handle(e.at, at, 1, startBytes)
 	if e.at != e.host {
 		s.queue.Add(at+s.Latency.time(), event{ordered, s.towards(e.at, e.host), e.host})
 		return

@@ -1,7 +1,5 @@
 package scale
 
-import "math"
-
 // A Limit is something that runs out.
 type Limit struct {
 	What string // what cannot be done any more
@@ -29,7 +27,6 @@ func Limits(c *Costs, cores int, memory float64) []Limit {
 	return []Limit{
 		{"every host acknowledges by itself, 22 times in the failure timeout", "one core of golaunch reads acknowledgements and does nothing else", float64(ackEvery) / float64(c.Frame.time()), "hosts", false},
 		{"an agent asks all members of their hosts", "its cores, within the 2 s that it waits for all of them", askWait.Seconds() * float64(cores) / c.Request.times(0.5).Seconds(), "hosts", true},
-		{"golaunch tells every host the list of all", "its memory: each host's copy is kept until it is acknowledged", math.Sqrt(memory / hostBytes), "hosts", true},
 		{"an agent asks all members of their hosts", "its descriptors, one for each connection", openFiles, "hosts", true},
 		{"a job has more ranks", "the bound runtime/job.MaxRanks", maxRanks, "ranks", true},
 		{"members exchange everything", "memberlist takes no more than 20 MiB", maxExchange / c.StateBytes.Value, "hosts", true},

@@ -72,21 +72,32 @@ func (s *launching) depth() (most int) {
 	return most
 }
 
-// meet has the ranks meet: within a host in shared memory, between hosts in rounds, in each
-// of which every host connects to another.
+// meet has the ranks meet: within a host in shared memory, between hosts in steps, in each
+// of which every host connects to some others (runtime/group/exchange.Route).
 func (s *launching) meet() {
 	s.o.Met = s.o.Known
 	if !s.Meets || s.Hosts == 1 {
 		return
 	}
-	rounds := math.Ceil(math.Log2(float64(s.Hosts)))
-	cpu := s.Meet.times(rounds * float64(s.Hosts))
+	steps, connections := meeting(s.Hosts)
+	cpu := s.Meet.times(float64(connections * s.Hosts))
 	s.o.CPU += cpu
 	if s.shared != nil {
 		s.o.Met += cpu / Instant(len(s.shared.free))
 		return
 	}
-	s.o.Met += s.Meet.times(rounds) + Instant(rounds)*3*s.Latency.time()
+	s.o.Met += s.Meet.times(float64(connections)) + Instant(steps)*3*s.Latency.time()
+}
+
+// meeting is how many steps a barrier between hosts has, and to how many others each
+// host connects: runtime/group/exchange.Radix times as many are known after each.
+func meeting(hosts int) (steps, connections int) {
+	const radix = 4
+	for known := 1; known < hosts; known *= radix {
+		connections += (min(known*radix, hosts) - 1) / known
+		steps++
+	}
+	return steps, connections
 }
 
 func (s *launching) sum() {

@@ -53,21 +53,19 @@ func met(o scale.Outcome) float64 { return o.Met.Seconds() }
 
 func (p *prediction) launchPlot() *plot {
 	return &plot{title: "Launch to the first barrier", unit: seconds, x: hosts(), lines: []line{
-		{"now (8)", red, "2 3", of(p.now, met)},
-		{"star", grey, "6 4", of(p.mended[0], met)},
-		{"arity 2", violet, "", of(p.mended[2], met)},
-		{"arity 64", orange, "", of(p.mended[64], met)},
-		{"arity 8", teal, "", of(p.mended[8], met)},
+		{"star", grey, "6 4", of(p.launch[0], met)},
+		{"arity 2", violet, "", of(p.launch[2], met)},
+		{"arity 64", orange, "", of(p.launch[64], met)},
+		{"arity 8", teal, "", of(p.launch[8], met)},
 	}}
 }
 
 func (p *prediction) rootPlot() *plot {
 	bytes := func(o scale.Outcome) float64 { return o.RootBytes }
 	return &plot{title: "Sent during a launch, by golaunch and by a host", unit: bytesOf, x: hosts(), lines: []line{
-		{"now (8)", red, "2 3", of(p.now, bytes)},
-		{"star", grey, "6 4", of(p.mended[0], bytes)},
-		{"arity 8", teal, "", of(p.mended[8], bytes)},
-		{"inner host", blue, "2 3", of(p.mended[8], func(o scale.Outcome) float64 { return o.InnerBytes })},
+		{"star", grey, "6 4", of(p.launch[0], bytes)},
+		{"arity 8", teal, "", of(p.launch[8], bytes)},
+		{"inner host", blue, "2 3", of(p.launch[8], func(o scale.Outcome) float64 { return o.InnerBytes })},
 	}}
 }
 

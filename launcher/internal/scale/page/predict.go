@@ -24,8 +24,7 @@ var (
 // A prediction is everything that the page and the chart show.
 type prediction struct {
 	costs  scale.Costs
-	now    []scale.Outcome         // as it is, one for each of sizes
-	mended map[int][]scale.Outcome // by arity, 0: a star; the list sent once
+	launch map[int][]scale.Outcome // by arity, 0: a star; one for each of sizes
 	gossip map[string][]news       // by profile
 }
 
@@ -39,13 +38,10 @@ type news struct {
 
 func predict() (*prediction, error) {
 	c, err := scale.Measured()
-	p := &prediction{costs: c, mended: map[int][]scale.Outcome{}, gossip: map[string][]news{}}
+	p := &prediction{costs: c, launch: map[int][]scale.Outcome{}, gossip: map[string][]news{}}
 	for _, hosts := range sizes {
-		p.now = append(p.now, scale.Simulate(job(hosts, tree.Arity), &p.costs))
 		for _, arity := range append([]int{0}, arities...) {
-			l := job(hosts, arity)
-			l.ListOnce = true
-			p.mended[arity] = append(p.mended[arity], scale.Simulate(l, &p.costs))
+			p.launch[arity] = append(p.launch[arity], scale.Simulate(job(hosts, arity), &p.costs))
 		}
 	}
 	for _, s := range []scale.Settings{scale.LAN(), scale.Local(), scale.WAN()} {

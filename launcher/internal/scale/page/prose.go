@@ -19,17 +19,12 @@ to a factor of two or three.
 seconds, most of it golaunch's work with each rank's messages. From there on it takes longer in
 proportion, and the bound on ranks (65,536) is a launch's end: 6,500 such hosts, and twelve
 seconds. With that raised, it is one agent that asks all others which ends it, at some
-36,000 hosts; on the way there one thing is quadratic, and can be mended: golaunch sends
-the list of all hosts to every host by itself, which takes as long as all else at 30,000
-hosts. Gossip reaches 98,000 hosts, where memberlist refuses what members exchange.
-**100,000 hosts with 1,000,000 ranks are therefore out of reach today**, by the first five
+36,000 hosts. Gossip reaches 98,000 hosts, where memberlist refuses what members exchange.
+**100,000 hosts with 1,000,000 ranks are therefore out of reach today**, by the first four
 rows of [where it stops](#where-it-stops); what the simulation says of them is what would be
 if those were gone.
 
 ## Launching
-
-*Mended* means that the list of hosts is sent once over each link. That is not done; the last two
-columns, *now*, are how it is.
 
 {PHASES}
 
@@ -46,7 +41,7 @@ host knows every rank, and the first barrier is over.
 
 ### Arity
 
-Time to the first barrier, mended, by how many hosts attach to one:
+Time to the first barrier, by how many hosts attach to one:
 
 {ARITY}
 
@@ -59,7 +54,7 @@ sends everything once for every host.
 
 ### Traffic
 
-Bytes that golaunch sends during a launch, and the host that sends most, mended:
+Bytes that golaunch sends during a launch, and the host that sends most:
 
 {TRAFFIC}
 
@@ -132,22 +127,16 @@ that a cost was taken from, and is marked: it tests nothing.
 
 What does not match:
 
-- Barriers of 50 hosts take twice the CPU. Ranks that wait look again and again before they
-  sleep; with 100 of them on each core that takes time from those they wait for. That is
+- Barriers of many hosts take up to twice the CPU. Ranks that wait look again and again before
+  they sleep; with 100 of them on each core that takes time from those they wait for. That is
   the likely reason; with cores of their own they would not, so the prediction leaves it out.
-- Of a barrier of 200 hosts there is no figure: when it was tried, a rank that had left already
-  was taken for failed by one that still waited. It was given one second to be heard of, and
-  has five now.
-- 200 hosts, which are 600 processes, took twice the CPU and eight times as long as
-  predicted, at the machine's busiest. How much is the machine's and how much the model
-  lacks is not known: take what is said of many hosts on one machine with care.
 - Times of joins include the newcomer's start and first exchange, which the prediction does not:
   with five members that is half.
 - Bytes are those that memberlist writes. What is not among them: 42 bytes of headers for each of the
   four packets in a probe interval, and TLS's handshake in each exchange.
-- Of 200 idle members with the local profile there is no figure, and those of 200 with the lan
-  profile are of 40 s, a third of the time between two exchanges. While nobody exchanges
-  anything each uses 0.25 ms of CPU time a second; predicted are 0.27 ms.
+- 200 idle members shared the machine with other work, which makes CPU time dearer. On a quiet
+  one, and for 40 s, a third of the time between two exchanges, those with the lan profile
+  used 0.41 ms a second.
 - Five idle agents, with everything that they use and every byte of a packet (BenchmarkAgents),
   take 0.22 % of a core, 16 MB and 0.5 kB a second each with the lan profile, and 0.36 %, 16 MB
   and 0.9 kB with the local one, on a quiet machine. While 10 to 40 others wanted it they took

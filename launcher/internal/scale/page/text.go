@@ -81,9 +81,9 @@ func (p *prediction) arityTable() string {
 	}
 	t := newTable(heads...)
 	for i, n := range sizes {
-		row := []any{count(float64(n)), lasting(p.mended[0][i].Met)}
+		row := []any{count(float64(n)), lasting(p.launch[0][i].Met)}
 		for _, a := range arities {
-			row = append(row, lasting(p.mended[a][i].Met))
+			row = append(row, lasting(p.launch[a][i].Met))
 		}
 		t.row(row...)
 	}
@@ -91,20 +91,19 @@ func (p *prediction) arityTable() string {
 }
 
 func (p *prediction) phaseTable() string {
-	t := newTable("hosts", "ranks", "placed", "attached", "told", "joined", "known", "barrier", "golaunch's CPU", "now: told", "barrier")
+	t := newTable("hosts", "ranks", "placed", "attached", "told", "joined", "known", "barrier", "golaunch's CPU")
 	for i, n := range sizes {
-		o, now := p.mended[tree.Arity][i], p.now[i]
-		t.row(count(float64(n)), count(float64(n*ranksPerHost)), lasting(o.Placed), lasting(o.Attached), lasting(o.Told), lasting(o.Joined), lasting(o.Known), lasting(o.Met), lasting(o.RootCPU),
-			lasting(now.Told), lasting(now.Met))
+		o := p.launch[tree.Arity][i]
+		t.row(count(float64(n)), count(float64(n*ranksPerHost)), lasting(o.Placed), lasting(o.Attached), lasting(o.Told), lasting(o.Joined), lasting(o.Known), lasting(o.Met), lasting(o.RootCPU))
 	}
 	return t.String()
 }
 
 func (p *prediction) trafficTable() string {
-	t := newTable("hosts", "golaunch, star", "golaunch", "inner host", "golaunch, now")
+	t := newTable("hosts", "golaunch, star", "golaunch", "inner host")
 	for i, n := range sizes {
-		o := p.mended[tree.Arity][i]
-		t.row(count(float64(n)), bytesOf(p.mended[0][i].RootBytes), bytesOf(o.RootBytes), bytesOf(o.InnerBytes), bytesOf(p.now[i].RootBytes))
+		o := p.launch[tree.Arity][i]
+		t.row(count(float64(n)), bytesOf(p.launch[0][i].RootBytes), bytesOf(o.RootBytes), bytesOf(o.InnerBytes))
 	}
 	return t.String()
 }
