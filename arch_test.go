@@ -100,28 +100,29 @@ var floors = map[string][]string{
 	"launcher/internal/member":        {"launcher/internal/join", "launcher/internal/keys", "launcher/internal/member/roster"},
 	"launcher/internal/member/roster": {},
 
-	"runtime/memlimit":           {},
-	"runtime/copying":            {},
-	"runtime/crossmem":           {},
-	"runtime/matching":           {},
-	"runtime/rendezvous":         {},
-	"runtime/pipe":               {},
-	"runtime/internal/spawntest": {},
-	"runtime/job":                {"runtime/memlimit"},
-	"runtime/relax":              {},
-	"runtime/waiting":            {"runtime/job", "runtime/relax"},
-	"runtime/group/exchange":     {},
-	"runtime/group":              {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
-	"runtime/arena":              {"runtime/memlimit"},
-	"runtime/world/router":       {"runtime/job", "runtime/waiting", "transport"},
-	"runtime/world/messages":     {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":              {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
-	"runtime/worldtest":          {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/memlimit":       {},
+	"runtime/copying":        {},
+	"runtime/crossmem":       {},
+	"runtime/matching":       {},
+	"runtime/rendezvous":     {},
+	"runtime/pipe":           {},
+	"internal/spawntest":     {},
+	"runtime/job":            {"runtime/memlimit"},
+	"runtime/relax":          {},
+	"runtime/waiting":        {"runtime/job", "runtime/relax"},
+	"runtime/group/exchange": {},
+	"runtime/group":          {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
+	"runtime/arena":          {"runtime/memlimit"},
+	"runtime/world/router":   {"runtime/job", "runtime/waiting", "transport"},
+	"runtime/world/messages": {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
+	"runtime/world":          {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/worldtest":      {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
-	"window/element": {},
-	"window/packet":  {"runtime/job", "runtime/group"},
-	"window/lock":    {"runtime/job", "runtime/waiting", "runtime/group"},
-	"window":         {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
+	"window/element":    {},
+	"window/pager/uffd": {},
+	"window/packet":     {"runtime/job", "runtime/group"},
+	"window/lock":       {"runtime/job", "runtime/waiting", "runtime/group"},
+	"window":            {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
 
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
@@ -159,7 +160,7 @@ func mayImport(s source, room string) bool {
 // testFloors has.
 func mayImportInTests(s source, room string) bool {
 	switch room {
-	case s.dir(), "runtime/internal/spawntest":
+	case s.dir(), "internal/spawntest":
 		return true
 	case "runtime/worldtest":
 		return !slices.Contains(floors["runtime/world"], s.dir())

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/golaunch/golaunch/runtime/internal/spawntest"
+	"github.com/golaunch/golaunch/internal/spawntest"
 )
 
 func random(n int) []byte {

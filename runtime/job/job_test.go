@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/golaunch/golaunch/runtime/internal/spawntest"
+	"github.com/golaunch/golaunch/internal/spawntest"
 )
 
 func create(t *testing.T, size int, opt Options) *Memory {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/golaunch/golaunch/runtime/internal/spawntest"
+	"github.com/golaunch/golaunch/internal/spawntest"
 	"github.com/golaunch/golaunch/runtime/job"
 )
 

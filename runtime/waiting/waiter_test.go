@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golaunch/golaunch/runtime/internal/spawntest"
+	"github.com/golaunch/golaunch/internal/spawntest"
 	"github.com/golaunch/golaunch/runtime/job"
 )
 

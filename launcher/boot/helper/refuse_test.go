@@ -3,11 +3,11 @@ package helper
 import (
 	"errors"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/golaunch/golaunch/internal/spawntest"
 	"github.com/golaunch/golaunch/launcher/boot"
 )
 
@@ -69,7 +69,7 @@ func TestOtherUser(t *testing.T) {
 	}
 	connected := make(chan error, 1)
 	go func() {
-		connected <- asNobody(func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: address(j.Details.Secret, 0)}) })
+		connected <- spawntest.AsNobody(func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: address(j.Details.Secret, 0)}) })
 	}()
 	if err := <-connected; err != nil {
 		t.Fatal(err)
@@ -79,19 +79,4 @@ func TestOtherUser(t *testing.T) {
 	if s != nil || err == nil || !strings.Contains(err.Error(), "closed the connection") && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%v, %v", s, err)
 	}
-}
-
-// asNobody runs f on a thread of another user, which ends with it.
-func asNobody(f func() error) error {
-	result := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and not unlock
-		const nobody = 65534
-		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, nobody, nobody, nobody); errno != 0 {
-			result <- errno
-			return
-		}
-		result <- f()
-	}()
-	return <-result
 }

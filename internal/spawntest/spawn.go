@@ -3,7 +3,7 @@
 //
 // A test calls Rank first. In the parent it goes on and calls Run, which starts
 // the test binary again, once a rank, with only this test selected; there Rank
-// says which rank it is.
+// says which rank it is. AsNobody shows what other users may not do.
 package spawntest
 
 import (
