@@ -26,6 +26,7 @@ type cluster struct {
 	groups []*Group
 	wires  map[[2]int]chan []byte // by sender and receiver
 	gone   []atomic.Bool          // by member
+	over   chan struct{}          // closed when nothing is delivered any more
 	done   sync.WaitGroup
 }
 
@@ -33,7 +34,7 @@ const testSpins, testCounts = 100, 1 // cores
 
 func newCluster(t *testing.T, cores int, perHost ...int) *cluster {
 	t.Helper()
-	c := &cluster{t: t, wires: map[[2]int]chan []byte{}}
+	c := &cluster{t: t, wires: map[[2]int]chan []byte{}, over: make(chan struct{})}
 	var ranks []int
 	for host, n := range perHost {
 		for range n {
@@ -75,17 +76,20 @@ func newCluster(t *testing.T, cores int, perHost ...int) *cluster {
 var delivering sync.Mutex
 
 func (c *cluster) deliver(from, to int, wire chan []byte) {
-	for msg := range wire {
-		delivering.Lock()
-		c.groups[to].Deliver(from, msg)
-		delivering.Unlock()
+	for {
+		select {
+		case msg := <-wire:
+			delivering.Lock()
+			c.groups[to].Deliver(from, msg)
+			delivering.Unlock()
+		case <-c.over:
+			return
+		}
 	}
 }
 
 func (c *cluster) close() {
-	for _, wire := range c.wires {
-		close(wire)
-	}
+	close(c.over)
 	c.done.Wait()
 	for _, g := range c.groups {
 		g.waiter.Close()
@@ -112,7 +116,10 @@ func (l *testLink) Send(_ context.Context, member int, buf []byte) error {
 }
 
 func (l *testLink) Post(member int, msg []byte) error {
-	l.wires[[2]int{l.me, member}] <- bytes.Clone(msg)
+	select {
+	case l.wires[[2]int{l.me, member}] <- bytes.Clone(msg):
+	case <-l.over:
+	}
 	return nil
 }
 

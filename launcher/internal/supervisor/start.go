@@ -25,7 +25,7 @@ const socketNumber = 3
 func (s *supervisor) prepare(m *control.Start) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.size = m.Size
+	s.size, s.starting = m.Size, true
 	s.details = details(m, s.hosts)
 	if m.Host >= 0 && m.Host < len(s.hosts) {
 		s.host = s.hosts[m.Host].Name
@@ -54,6 +54,7 @@ func (s *supervisor) start(m *control.Start, err error) {
 			}
 		}
 	}
+	s.started()
 	s.input.ready()
 }
 

@@ -31,9 +31,12 @@ type supervisor struct {
 	size    int
 	details boot.Details
 	ranks   map[int]*rank
-	input   *input
-	scratch string // directory to remove at the end
-	cleared bool   // it has been removed, and must not be made any more
+	// While ranks are being started, the signals for them that come gather in early.
+	starting bool
+	early    []control.Signal
+	input    *input
+	scratch  string // directory to remove at the end
+	cleared  bool   // it has been removed, and must not be made any more
 
 	outputs  map[outputID]*output
 	carrying sync.WaitGroup // the outputs that have not ended
@@ -137,7 +140,7 @@ func (s *supervisor) obey() error {
 		case *control.Start:
 			go s.start(m, s.prepare(m))
 		case *control.Signal:
-			s.signal(syscall.Signal(m.Sig), m.SpareLeft)
+			s.signal(m)
 		case *control.Kill:
 			go s.children.KillAll()
 		case *control.Finish:
@@ -192,9 +195,31 @@ func (s *supervisor) removeScratch() {
 	}
 }
 
-func (s *supervisor) signal(sig syscall.Signal, spareLeft bool) {
+// signal sends a signal to the ranks, once all are started.
+func (s *supervisor) signal(m *control.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.starting {
+		s.early = append(s.early, *m)
+		return
+	}
+	s.deliver(m)
+}
+
+// started delivers the signals that came too early.
+func (s *supervisor) started() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.starting = false
+	for i := range s.early {
+		s.deliver(&s.early[i])
+	}
+	s.early = nil
+}
+
+// deliver is signal, with mu held.
+func (s *supervisor) deliver(m *control.Signal) {
+	sig := syscall.Signal(m.Sig)
 	switch sig {
 	case syscall.SIGTSTP: // the front stops, too
 		s.joined.mind(false)
@@ -202,7 +227,7 @@ func (s *supervisor) signal(sig syscall.Signal, spareLeft bool) {
 		s.joined.mind(true)
 	}
 	for _, r := range s.ranks {
-		if r.pid != 0 && !(spareLeft && r.left) {
+		if r.pid != 0 && !(m.SpareLeft && r.left) {
 			s.children.SignalGroup(r.pid, sig)
 		}
 	}

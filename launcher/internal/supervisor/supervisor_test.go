@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,6 +187,20 @@ func TestSignals(t *testing.T) {
 	f.conn.Send(&control.Signal{Sig: int(syscall.SIGTERM)})
 	if e := expect[*control.Exited](f); e.Rank != 1 || e.Signal != int(syscall.SIGTERM) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A signal that comes while ranks are being started reaches all of them.
+func TestSignalRightBehindStart(t *testing.T) {
+	t.Parallel()
+	f := newFront(t)
+	const n = 16
+	f.start(control.NoRank, slices.Repeat([]string{"exec sleep 1000"}, n)...)
+	f.conn.Send(&control.Signal{Sig: int(syscall.SIGTERM)})
+	for range n {
+		if e := expect[*control.Exited](f); e.Signal != int(syscall.SIGTERM) {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 
