@@ -24,9 +24,11 @@ func (f *front) greeted(h *host, m *control.Hello) {
 			return
 		}
 	}
-	if len(f.builds) == 0 {
+	switch {
+	case !f.job.MayLaunch(): // a signal has come before
+	case len(f.builds) == 0:
 		f.launch()
-	} else {
+	default:
 		f.build()
 	}
 }
@@ -61,7 +63,7 @@ func (f *front) built(m *control.Built) {
 		return
 	}
 	f.builds[m.Dir] = m.Path
-	if f.unbuilt() == "" {
+	if f.unbuilt() == "" && f.job.MayLaunch() {
 		f.launch()
 	}
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bufio"
+	"fmt"
+	"math/rand/v2"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,6 +42,23 @@ func TestUserSignalsAreForwarded(t *testing.T) {
 	for range 2 {
 		r.signal(syscall.SIGUSR1)
 		r.lines(2, "caught")
+	}
+}
+
+// A signal that asks to end does, whenever it comes, and is the reason that is told.
+func TestSignalAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
+			t.Parallel()
+			moment := time.Duration(rand.New(rand.NewPCG(seed, 0)).IntN(80)) * time.Millisecond
+			r := start(t, "-n", "4", "--virtual-hosts", strconv.Itoa(1+int(seed%2)), "sleep", "1000")
+			<-time.After(moment)
+			r.signal(syscall.SIGTERM)
+			if got := r.wait(); got.code != 143 && got.code != -1 { // -1: golaunch had not begun
+				t.Errorf("after %v: %+v", moment, got)
+			}
+		})
 	}
 }
 

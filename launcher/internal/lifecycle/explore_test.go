@@ -77,7 +77,7 @@ func (w *world) key() key {
 func (w *world) possible() (events []Event) {
 	if !w.launched {
 		events = append(events, Trouble{Code: 1})
-		if !w.killed {
+		if w.job.MayLaunch() {
 			events = append(events, Launched{})
 		}
 	}

@@ -68,6 +68,10 @@ func New(c Config) *Job {
 // Over reports whether there is nothing more to do; Verdict is final then.
 func (j *Job) Over() bool { return j.phase == over }
 
+// MayLaunch reports whether the ranks may be started, once: nothing has ended the job
+// before.
+func (j *Job) MayLaunch() bool { return j.phase == preparing }
+
 // Verdict tells how the job ended.
 func (j *Job) Verdict() Verdict { return j.verdict }
 
