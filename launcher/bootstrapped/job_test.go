@@ -84,6 +84,9 @@ func TestVersionsDiffer(t *testing.T) {
 			return
 		}
 		got := m.role(t, 3, "version")
+		for tries := 1; got.code == killedBySignal && tries < 4; tries++ { // hydra 4.0.2 crashes now and then when ranks fail
+			got = m.role(t, 3, "version")
+		}
 		if got.code == 0 || !strings.Contains(got.stdout+got.stderr, "was built with version 0.0.1 of golaunch") {
 			t.Errorf("%s", got)
 		}

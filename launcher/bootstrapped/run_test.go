@@ -44,6 +44,9 @@ func everywhere(t *testing.T, test func(t *testing.T, m manager)) {
 	}
 }
 
+// killedBySignal is the code of a process manager that a signal has ended.
+const killedBySignal = -1
+
 // A result is how a job ended.
 type result struct {
 	code           int

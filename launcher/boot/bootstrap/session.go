@@ -115,7 +115,23 @@ func exchange(ctx context.Context, manager *pmi.Conn) (*arrangement, error) {
 			return nil, fmt.Errorf("rank %d: %w", manager.Rank(), err)
 		}
 	}
-	return arrange(cards)
+	where, err := arrange(cards)
+	if err != nil {
+		leaveTogether(ctx, manager)
+	}
+	return where, err
+}
+
+// togetherWait bounds how long a rank that cannot join waits for the others to find so.
+const togetherWait = time.Second
+
+// leaveTogether waits until all have found that they cannot join, as all of one
+// version do. Were one to end while another still asks, hydra could break off, and
+// what they have said be lost.
+func leaveTogether(ctx context.Context, manager *pmi.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, togetherWait)
+	defer cancel()
+	_ = manager.Fence(ctx) // or not: the error is another
 }
 
 func key(of string, rank int) string { return fmt.Sprintf("golaunch-%s-%d", of, rank) }
