@@ -118,6 +118,7 @@ var floors = map[string][]string{
 	"runtime/world":          {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":      {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
+	"window/coherence":  {},
 	"window/element":    {},
 	"window/pager/uffd": {},
 	"window/packet":     {"runtime/job", "runtime/group"},
@@ -170,7 +171,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{

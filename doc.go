@@ -72,6 +72,7 @@
 //
 //	collectives/schedule  pure: which step, which peer, after what
 //	collectives/reduce    element-wise reductions
+//	window/coherence      pure: which host may read or write a page
 //	runtime/job           the memory the ranks of a host share with their supervisor
 //	runtime/waiting       spin, yield, sleep
 //	runtime/group         a communicator's shared memory: rounds, breaking

@@ -1,0 +1,82 @@
+package coherence
+
+// unlessHeld puts a demand off while the page is held. There is at most one: the
+// directory waits for its answer.
+func unlessHeld(do cacheStep) cacheStep {
+	return func(c *Cache, e *entry, m Msg) {
+		if e.flags&held == 0 {
+			do(c, e, m)
+			return
+		}
+		if e.demand != None {
+			c.violate(m, e.state.String()+", a demand put off")
+			return
+		}
+		e.demand = m.Kind
+		c.putOff++
+	}
+}
+
+// holdOver ends a hold and does what was demanded meanwhile.
+func holdOver(c *Cache, e *entry, m Msg) {
+	if e.flags&held == 0 {
+		c.violate(m, e.state.String())
+		return
+	}
+	e.flags &^= held
+	if e.demand == None {
+		return
+	}
+	demand := Msg{Kind: e.demand, From: m.From, To: m.To, Page: m.Page}
+	e.demand = None
+	c.putOff--
+	c.steps[e.state][demand.Kind](c, e, demand)
+}
+
+// ackGone answers a demand for a copy that is not there. Either it was readable and
+// evicted without a word, or it was writable and its WriteBack is ahead of this.
+func ackGone(ack Kind) cacheStep {
+	return func(c *Cache, e *entry, m Msg) { c.answer(e, m.Page, ack, NoData) }
+}
+
+func dropShared(c *Cache, e *entry, m Msg)      { c.giveUp(e, m.Page, Invalid, NoData) }
+func dropUpgrading(c *Cache, e *entry, m Msg)   { c.giveUp(e, m.Page, Writing, NoData) }
+func recallShared(c *Cache, e *entry, m Msg)    { c.giveUp(e, m.Page, Invalid, Saved) }
+func recallUpgrading(c *Cache, e *entry, m Msg) { c.giveUp(e, m.Page, Writing, Saved) }
+
+// recallModified: nobody may write any more once the content is read.
+func recallModified(c *Cache, e *entry, m Msg) {
+	c.order(Protect, m.Page, NoData)
+	c.giveUp(e, m.Page, Invalid, Saved)
+}
+
+// giveUp acknowledges behind the Drop: when the home hears of it, no rank of this
+// host reads the page any more.
+func (c *Cache) giveUp(e *entry, p Page, next State, data Data) {
+	c.enter(e, p, next)
+	if data == Saved {
+		c.order(Save, p, NoData)
+	}
+	c.order(Drop, p, NoData)
+	c.order(Wake, p, NoData)
+	c.answer(e, p, InvalidateAck, data)
+}
+
+// sendShared: the home's own copy serves a reader.
+func sendShared(c *Cache, e *entry, m Msg) {
+	c.order(Save, m.Page, NoData)
+	c.answer(e, m.Page, FetchAck, Saved)
+}
+
+func downgrade(c *Cache, e *entry, m Msg) {
+	c.enter(e, m.Page, Shared)
+	c.order(Protect, m.Page, NoData)
+	c.order(Save, m.Page, NoData)
+	c.order(Wake, m.Page, NoData)
+	c.answer(e, m.Page, FetchAck, Saved)
+}
+
+func (c *Cache) answer(e *entry, p Page, ack Kind, data Data) {
+	home, _ := c.home(e, p)
+	c.send(Msg{Kind: ack, To: home, Page: p, Data: data})
+}

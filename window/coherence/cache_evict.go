@@ -1,0 +1,92 @@
+package coherence
+
+// unlessBusy leaves pages alone that are held, or that are stored here: the home's
+// copy is the page's memory.
+func unlessBusy(do cacheStep) cacheStep {
+	return func(c *Cache, e *entry, m Msg) {
+		if e.flags&held == 0 && !c.isHome(e, m.Page) {
+			do(c, e, m)
+		}
+	}
+}
+
+// evictShared says nothing to the home. It may invalidate the copy once more, which
+// costs a message only for pages that are written later; telling it would cost one
+// for each.
+func evictShared(c *Cache, e *entry, m Msg) {
+	c.enter(e, m.Page, Invalid)
+	c.order(Drop, m.Page, NoData)
+	c.order(Wake, m.Page, NoData)
+}
+
+// evictModified needs no answer: whatever the home demands meanwhile is answered
+// behind the WriteBack.
+func evictModified(c *Cache, e *entry, m Msg) {
+	c.enter(e, m.Page, Invalid)
+	c.order(Protect, m.Page, NoData)
+	c.order(Save, m.Page, NoData)
+	c.order(Drop, m.Page, NoData)
+	c.order(Wake, m.Page, NoData)
+	c.answer(e, m.Page, WriteBack, Saved)
+}
+
+// list enters a page of another home into the order of eviction.
+func (c *Cache) list(e *entry, p Page) {
+	if c.limit > 0 && e.flags&listed == 0 && !c.isHome(e, p) {
+		e.flags |= listed
+		c.oldest.push(p)
+	}
+}
+
+// makeRoom evicts the page that came first, if the limit is reached. Accesses that hit
+// are not seen, so no better order is known. Pages that are held or asked for are
+// passed over, and if all are, the limit is exceeded: the request must not wait.
+func (c *Cache) makeRoom() {
+	if c.limit == 0 || c.used < c.limit {
+		return
+	}
+	for range c.oldest.len() {
+		p := c.oldest.pop()
+		e := c.entries.at(p)
+		e.flags &^= listed
+		if e.state == Invalid {
+			continue
+		}
+		if c.step(Msg{Kind: Evict, From: c.self, To: c.self, Page: p}); e.state == Invalid {
+			return
+		}
+		c.list(e, p)
+	}
+}
+
+// ring is a queue of pages that grows when it must.
+type ring struct {
+	pages      []Page // its length is a power of two
+	head, tail uint   // Invariant: tail - head <= len(pages)
+}
+
+func (r *ring) len() int { return int(r.tail - r.head) }
+
+func (r *ring) push(p Page) {
+	if r.len() == len(r.pages) {
+		r.grow()
+	}
+	r.pages[r.tail%uint(len(r.pages))] = p
+	r.tail++
+}
+
+// pop needs a page to be there.
+func (r *ring) pop() Page {
+	p := r.pages[r.head%uint(len(r.pages))]
+	r.head++
+	return p
+}
+
+func (r *ring) grow() {
+	larger := make([]Page, max(16, 2*len(r.pages)))
+	n := r.len()
+	for i := range n {
+		larger[i] = r.pages[(r.head+uint(i))%uint(len(r.pages))]
+	}
+	r.pages, r.head, r.tail = larger, 0, uint(n)
+}
