@@ -18,9 +18,18 @@ func unlessHeld(do cacheStep) cacheStep {
 }
 
 // holdOver ends a hold and does what was demanded meanwhile.
+//
+// While somebody here waits for the next page, the hold is prolonged: an access across
+// the boundary needs both pages at once. Hosts wait for each other only upwards like
+// this, so that no circle of them can come about: the hold of the highest page that
+// anybody waits for ends.
 func holdOver(c *Cache, e *entry, m Msg) {
-	if e.flags&held == 0 {
+	switch {
+	case e.flags&held == 0:
 		c.violate(m, e.state.String())
+		return
+	case c.waitsFor(m.Page + 1):
+		c.order(Hold, m.Page, NoData)
 		return
 	}
 	e.flags &^= held
@@ -31,6 +40,10 @@ func holdOver(c *Cache, e *entry, m Msg) {
 	e.demand = None
 	c.putOff--
 	c.steps[e.state][demand.Kind](c, e, demand)
+}
+
+func (c *Cache) waitsFor(p Page) bool {
+	return p < c.entries.pages && c.entries.at(p).flags&wanted != 0
 }
 
 // ackGone answers a demand for a copy that is not there. Either it was readable and
