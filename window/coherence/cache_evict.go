@@ -38,23 +38,27 @@ func (c *Cache) list(e *entry, p Page) {
 	}
 }
 
-// makeRoom evicts the page that came first, if the limit is reached. Accesses that hit
-// are not seen, so no better order is known. Pages that are held or asked for are
-// passed over, and if all are, the limit is exceeded: the request must not wait.
-func (c *Cache) makeRoom() {
-	if c.limit == 0 || c.used < c.limit {
+// makeRoom evicts pages, those that came first, until there is room for page p. Accesses
+// that hit are not seen, so no better order is known. Pages that are held or asked for
+// are passed over; if all are, there is no room, and who waits for p exceeds the limit
+// rather than wait for others.
+func (c *Cache) makeRoom(e *entry, p Page) bool {
+	if c.limit == 0 || c.isHome(e, p) {
+		return true
+	}
+	for n := c.oldest.len(); n > 0 && c.used >= c.limit; n-- {
+		c.evict(c.oldest.pop())
+	}
+	return c.used < c.limit
+}
+
+func (c *Cache) evict(p Page) {
+	e := c.entries.at(p)
+	e.flags &^= listed
+	if e.state == Invalid {
 		return
 	}
-	for range c.oldest.len() {
-		p := c.oldest.pop()
-		e := c.entries.at(p)
-		e.flags &^= listed
-		if e.state == Invalid {
-			continue
-		}
-		if c.step(Msg{Kind: Evict, From: c.self, To: c.self, Page: p}); e.state == Invalid {
-			return
-		}
+	if c.step(Msg{Kind: Evict, From: c.self, To: c.self, Page: p}); e.state != Invalid {
 		c.list(e, p)
 	}
 }

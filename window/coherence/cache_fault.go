@@ -3,14 +3,21 @@ package coherence
 // want asks the home for the page because somebody waits for it.
 func want(request Kind, next State) cacheStep {
 	return func(c *Cache, e *entry, m Msg) {
+		if e.state == Invalid {
+			c.makeRoom(e, m.Page)
+		}
 		e.flags |= wanted
 		c.request(e, m.Page, request, next)
 	}
 }
 
-// ask asks the home for the page because somebody will need it.
+// ask asks the home for the page because somebody will need it, if there is room for it.
 func ask(request Kind, next State) cacheStep {
-	return func(c *Cache, e *entry, m Msg) { c.request(e, m.Page, request, next) }
+	return func(c *Cache, e *entry, m Msg) {
+		if e.state != Invalid || c.makeRoom(e, m.Page) {
+			c.request(e, m.Page, request, next)
+		}
+	}
 }
 
 func (c *Cache) request(e *entry, p Page, request Kind, next State) {
@@ -18,9 +25,6 @@ func (c *Cache) request(e *entry, p Page, request Kind, next State) {
 	if c.dead.has(home) {
 		c.fail(e, p, e.state)
 		return
-	}
-	if e.state == Invalid && (!known || home != c.self) {
-		c.makeRoom()
 	}
 	c.enter(e, p, next)
 	if !known {

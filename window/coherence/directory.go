@@ -140,10 +140,12 @@ func (d *Directory) next(t *transaction) {
 }
 
 func (d *Directory) newTransaction(p Page) *transaction {
-	t := &transaction{}
-	if n := len(d.spare); n > 0 {
-		t, d.spare = d.spare[n-1], d.spare[:n-1]
+	if len(d.spare) == 0 {
+		d.spare = append(d.spare, &transaction{})
 	}
+	last := len(d.spare) - 1
+	t := d.spare[last]
+	d.spare = d.spare[:last]
 	t.page = p
 	d.active[p] = t
 	return t
