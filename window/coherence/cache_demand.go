@@ -39,7 +39,7 @@ func holdOver(c *Cache, e *entry, m Msg) {
 	demand := Msg{Kind: e.demand, From: m.From, To: m.To, Page: m.Page}
 	e.demand = None
 	c.putOff--
-	c.steps[e.state][demand.Kind](c, e, demand)
+	c.step(demand)
 }
 
 func (c *Cache) waitsFor(p Page) bool {

@@ -36,6 +36,23 @@
 // and needs no answer. If it crosses a demand, the demand is acknowledged behind it,
 // without content.
 //
+// # Orders
+//
+// What the pager has to do comes out of Step among the messages, in the order in which
+// it must be done: an acknowledgement stands behind the Drop that it is about. In terms
+// of package window/pager/uffd:
+//
+//	Fill          View.Fill of the view that faulted, or of any
+//	FillWritable  the same, then View.Unprotect
+//	Unprotect     View.Unprotect of the view that faulted; the others fault in their turn
+//	Protect       View.Protect of every view
+//	Save          copy Cache.Page to a staging slot
+//	Drop          Cache.Punch, then View.Protect of every view
+//	Wake          View.Wake of every view
+//
+// Orders for different pages are independent, so that those of one kind can be carried
+// out together, for ranges of pages, as long as each page's stay in order.
+//
 // # What is assumed
 //
 // Messages from one host to another arrive in the order in which they were sent, each

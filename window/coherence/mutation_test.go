@@ -13,6 +13,7 @@ type mutant struct {
 	finder, mistake string
 	cache           func(*[states][kinds]cacheStep)
 	directory       func(*[dirStates][kinds]dirStep)
+	unspecified     bool // the specification does not speak of it: of protections, and of when a hold ends
 }
 
 var mutants = []mutant{
@@ -24,7 +25,7 @@ var mutants = []mutant{
 		cache: func(c *[states][kinds]cacheStep) {
 			c[Modified][Recall] = func(c *Cache, e *entry, m Msg) { c.order(Protect, m.Page, NoData); c.giveUp(e, m.Page, Invalid, Zero) }
 		}},
-	{finder: "views obey", mistake: "a downgrade forgets to protect the page",
+	{finder: "views obey", mistake: "a downgrade forgets to protect the page", unspecified: true,
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][Fetch] = unlessHeld(downgradeUnprotected) }},
 	{finder: "directory covers", mistake: "the home forgets that a former writer may still read",
 		directory: func(d *[dirStates][kinds]dirStep) {
@@ -44,7 +45,7 @@ var mutants = []mutant{
 		cache: func(c *[states][kinds]cacheStep) { c[Invalid][Invalidate] = ignore }},
 	{finder: "no deadlock", mistake: "who wants to write does not acknowledge that it gives up reading",
 		cache: func(c *[states][kinds]cacheStep) { c[Upgrading][Invalidate] = ignore }},
-	{finder: "holds end", mistake: "a page is held for ever",
+	{finder: "holds end", mistake: "a page is held for ever", unspecified: true,
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][HoldOver] = ignore }},
 	{finder: "wants are pending", mistake: "a grant does not answer who waits",
 		cache: func(c *[states][kinds]cacheStep) {
@@ -56,7 +57,7 @@ var mutants = []mutant{
 		directory: func(d *[dirStates][kinds]dirStep) {
 			d[busy][Write], d[busy][Upgrade], d[busy][Read] = pushIn, pushIn, pushIn
 		}},
-	{finder: "every request is granted", mistake: "a hold is prolonged while somebody else wants the page",
+	{finder: "every request is granted", mistake: "a hold is prolonged while somebody else wants the page", unspecified: true,
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][HoldOver] = prolong }},
 	{finder: "orders fit", mistake: "an evicted page stays in memory",
 		cache: func(c *[states][kinds]cacheStep) {
