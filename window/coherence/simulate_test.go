@@ -156,7 +156,7 @@ func (s *simulation) wake(i int, p Page) {
 func TestEachAdvances(t *testing.T) {
 	for name, operation := range map[string][]Page{"one word": {0}, "across a boundary": {0, 1}} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range uint64(10) {
 				s := newSimulation(seed, 100*time.Microsecond, operation...)
 				if err := s.run(500 * time.Millisecond); err != nil {
 					t.Fatal(err)
