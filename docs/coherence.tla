@@ -9,7 +9,8 @@
 (* compares every state and every step of this specification with those of    *)
 (* the Go code for two hosts, and traces of the Go code for three and four.   *)
 (*                                                                            *)
-(* With TLC:  java -cp tla2tools.jar tlc2.TLC -config coherence.cfg coherence *)
+(* TLC has not been run on it. How to:                                        *)
+(*   java -cp tla2tools.jar tlc2.TLC -config coherence.cfg coherence          *)
 
 EXTENDS Naturals, Sequences, FiniteSets
 

@@ -83,6 +83,11 @@
 // pages that are made when the first of them is touched. Pages with a request under way
 // have more.
 //
+// # Limits
+//
+// 63 hosts share a window at most. Pages are evicted in the order in which they came:
+// the machine does not see accesses that hit. A page's home never changes.
+//
 // # Sources
 //
 // The protocol is the home-based, invalidating one of directory coherence (Censier and

@@ -2,6 +2,7 @@ package coherence
 
 import (
 	"fmt"
+	"os"
 	"testing"
 )
 
@@ -12,11 +13,16 @@ import (
 // is put off for ever: each message and hold either ends within the set, or is not
 // there in one of its states.
 func TestEveryRequestIsGranted(t *testing.T) {
-	for _, c := range []struct {
+	type population struct {
 		hosts      int
 		firstTouch bool
 		deaths     int
-	}{{2, false, 0}, {2, true, 0}, {2, false, 1}, {3, false, 0}} {
+	}
+	cases := []population{{2, false, 0}, {2, true, 0}, {2, false, 1}, {2, true, 1}, {3, false, 0}}
+	if os.Getenv("GOLAUNCH_SOAK") != "" {
+		cases = append(cases, population{3, true, 0}, population{3, false, 1})
+	}
+	for _, c := range cases {
 		t.Run(fmt.Sprintf("%d hosts, first touch %v, %d deaths", c.hosts, c.firstTouch, c.deaths), func(t *testing.T) {
 			l := newLab(c.hosts, c.firstTouch, plainFault...)
 			l.deaths = c.deaths
