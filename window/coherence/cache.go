@@ -1,12 +1,12 @@
 package coherence
 
-// Cache is the host's side: what its ranks may do with each page.
-type Cache struct {
+// cache is the host's side: what its ranks may do with each page.
+type cache struct {
 	*port
 	placement
 	steps   *[states][kinds]cacheStep
 	entries table[entry]
-	dead    *Set
+	dead    *hostSet
 
 	// used counts pages of other homes that take memory here or soon will.
 	//
@@ -18,7 +18,7 @@ type Cache struct {
 }
 
 // A cacheStep is what a message does to a page in one state.
-type cacheStep func(c *Cache, e *entry, m Msg)
+type cacheStep func(c *cache, e *entry, m Msg)
 
 // cacheSteps has a function for each state and message. What is missing is a
 // violation of the protocol.
@@ -65,7 +65,7 @@ var cacheSteps = [states][kinds]cacheStep{
 	},
 }
 
-func (c *Cache) step(m Msg) {
+func (c *cache) step(m Msg) {
 	e := c.entries.at(m.Page)
 	do := c.steps[e.state][m.Kind]
 	if do == nil {
@@ -76,7 +76,7 @@ func (c *Cache) step(m Msg) {
 }
 
 // enter changes the state of a page, and counts.
-func (c *Cache) enter(e *entry, p Page, s State) {
+func (c *cache) enter(e *entry, p Page, s State) {
 	if !c.isHome(e, p) {
 		switch {
 		case e.state == Invalid && s != Invalid:
@@ -88,4 +88,4 @@ func (c *Cache) enter(e *entry, p Page, s State) {
 	e.state = s
 }
 
-func ignore(*Cache, *entry, Msg) {}
+func ignore(*cache, *entry, Msg) {}

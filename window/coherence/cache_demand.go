@@ -3,7 +3,7 @@ package coherence
 // unlessHeld puts a demand off while the page is held. There is at most one: the
 // directory waits for its answer.
 func unlessHeld(do cacheStep) cacheStep {
-	return func(c *Cache, e *entry, m Msg) {
+	return func(c *cache, e *entry, m Msg) {
 		if e.flags&held == 0 {
 			do(c, e, m)
 			return
@@ -23,7 +23,7 @@ func unlessHeld(do cacheStep) cacheStep {
 // the boundary needs both pages at once. Hosts wait for each other only upwards like
 // this, so that no circle of them can come about: the hold of the highest page that
 // anybody waits for ends.
-func holdOver(c *Cache, e *entry, m Msg) {
+func holdOver(c *cache, e *entry, m Msg) {
 	switch {
 	case e.flags&held == 0:
 		c.violate(m, e.state.String())
@@ -42,30 +42,30 @@ func holdOver(c *Cache, e *entry, m Msg) {
 	c.step(demand)
 }
 
-func (c *Cache) waitsFor(p Page) bool {
+func (c *cache) waitsFor(p Page) bool {
 	return p < c.entries.pages && c.entries.at(p).flags&wanted != 0
 }
 
 // ackGone answers a demand for a copy that is not there. Either it was readable and
 // evicted without a word, or it was writable and its WriteBack is ahead of this.
 func ackGone(ack Kind) cacheStep {
-	return func(c *Cache, e *entry, m Msg) { c.answer(e, m.Page, ack, NoData) }
+	return func(c *cache, e *entry, m Msg) { c.answer(e, m.Page, ack, NoData) }
 }
 
-func dropShared(c *Cache, e *entry, m Msg)      { c.giveUp(e, m.Page, Invalid, NoData) }
-func dropUpgrading(c *Cache, e *entry, m Msg)   { c.giveUp(e, m.Page, Writing, NoData) }
-func recallShared(c *Cache, e *entry, m Msg)    { c.giveUp(e, m.Page, Invalid, Saved) }
-func recallUpgrading(c *Cache, e *entry, m Msg) { c.giveUp(e, m.Page, Writing, Saved) }
+func dropShared(c *cache, e *entry, m Msg)      { c.giveUp(e, m.Page, Invalid, NoData) }
+func dropUpgrading(c *cache, e *entry, m Msg)   { c.giveUp(e, m.Page, Writing, NoData) }
+func recallShared(c *cache, e *entry, m Msg)    { c.giveUp(e, m.Page, Invalid, Saved) }
+func recallUpgrading(c *cache, e *entry, m Msg) { c.giveUp(e, m.Page, Writing, Saved) }
 
 // recallModified: nobody may write any more once the content is read.
-func recallModified(c *Cache, e *entry, m Msg) {
+func recallModified(c *cache, e *entry, m Msg) {
 	c.order(Protect, m.Page, NoData)
 	c.giveUp(e, m.Page, Invalid, Saved)
 }
 
 // giveUp acknowledges behind the Drop: when the home hears of it, no rank of this
 // host reads the page any more.
-func (c *Cache) giveUp(e *entry, p Page, next State, data Data) {
+func (c *cache) giveUp(e *entry, p Page, next State, data Data) {
 	c.enter(e, p, next)
 	if data == Saved {
 		c.order(Save, p, NoData)
@@ -76,12 +76,12 @@ func (c *Cache) giveUp(e *entry, p Page, next State, data Data) {
 }
 
 // sendShared: the home's own copy serves a reader.
-func sendShared(c *Cache, e *entry, m Msg) {
+func sendShared(c *cache, e *entry, m Msg) {
 	c.order(Save, m.Page, NoData)
 	c.answer(e, m.Page, FetchAck, Saved)
 }
 
-func downgrade(c *Cache, e *entry, m Msg) {
+func downgrade(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Shared)
 	c.order(Protect, m.Page, NoData)
 	c.order(Save, m.Page, NoData)
@@ -89,7 +89,7 @@ func downgrade(c *Cache, e *entry, m Msg) {
 	c.answer(e, m.Page, FetchAck, Saved)
 }
 
-func (c *Cache) answer(e *entry, p Page, ack Kind, data Data) {
+func (c *cache) answer(e *entry, p Page, ack Kind, data Data) {
 	home, _ := c.home(e, p)
 	c.send(Msg{Kind: ack, To: home, Page: p, Data: data})
 }

@@ -3,7 +3,7 @@ package coherence
 // unlessBusy leaves pages alone that are held, or that are stored here: the home's
 // copy is the page's memory.
 func unlessBusy(do cacheStep) cacheStep {
-	return func(c *Cache, e *entry, m Msg) {
+	return func(c *cache, e *entry, m Msg) {
 		if e.flags&held == 0 && !c.isHome(e, m.Page) {
 			do(c, e, m)
 		}
@@ -13,7 +13,7 @@ func unlessBusy(do cacheStep) cacheStep {
 // evictShared says nothing to the home. It may invalidate the copy once more, which
 // costs a message only for pages that are written later; telling it would cost one
 // for each.
-func evictShared(c *Cache, e *entry, m Msg) {
+func evictShared(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Invalid)
 	c.order(Drop, m.Page, NoData)
 	c.order(Wake, m.Page, NoData)
@@ -21,7 +21,7 @@ func evictShared(c *Cache, e *entry, m Msg) {
 
 // evictModified needs no answer: whatever the home demands meanwhile is answered
 // behind the WriteBack.
-func evictModified(c *Cache, e *entry, m Msg) {
+func evictModified(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Invalid)
 	c.order(Protect, m.Page, NoData)
 	c.order(Save, m.Page, NoData)
@@ -31,7 +31,7 @@ func evictModified(c *Cache, e *entry, m Msg) {
 }
 
 // list enters a page of another home into the order of eviction.
-func (c *Cache) list(e *entry, p Page) {
+func (c *cache) list(e *entry, p Page) {
 	if c.limit > 0 && e.flags&listed == 0 && !c.isHome(e, p) {
 		e.flags |= listed
 		c.oldest.push(p)
@@ -42,7 +42,7 @@ func (c *Cache) list(e *entry, p Page) {
 // that hit are not seen, so no better order is known. Pages that are held or asked for
 // are passed over; if all are, there is no room, and who waits for p exceeds the limit
 // rather than wait for others.
-func (c *Cache) makeRoom(e *entry, p Page) bool {
+func (c *cache) makeRoom(e *entry, p Page) bool {
 	if c.limit == 0 || c.isHome(e, p) {
 		return true
 	}
@@ -52,7 +52,7 @@ func (c *Cache) makeRoom(e *entry, p Page) bool {
 	return c.used < c.limit
 }
 
-func (c *Cache) evict(p Page) {
+func (c *cache) evict(p Page) {
 	e := c.entries.at(p)
 	e.flags &^= listed
 	if e.state == Invalid {

@@ -1,6 +1,6 @@
 package coherence
 
-func grantRead(c *Cache, e *entry, m Msg) {
+func grantRead(c *cache, e *entry, m Msg) {
 	if m.Data == NoData {
 		c.violate(m, e.state.String())
 		return
@@ -8,7 +8,7 @@ func grantRead(c *Cache, e *entry, m Msg) {
 	c.granted(e, m, Fill, Shared)
 }
 
-func grantWrite(c *Cache, e *entry, m Msg) {
+func grantWrite(c *cache, e *entry, m Msg) {
 	if m.Data == NoData {
 		c.violate(m, e.state.String())
 		return
@@ -16,7 +16,7 @@ func grantWrite(c *Cache, e *entry, m Msg) {
 	c.granted(e, m, FillWritable, Modified)
 }
 
-func grantUpgrade(c *Cache, e *entry, m Msg) {
+func grantUpgrade(c *cache, e *entry, m Msg) {
 	if m.Data != NoData {
 		c.violate(m, e.state.String())
 		return
@@ -30,7 +30,7 @@ func grantUpgrade(c *Cache, e *entry, m Msg) {
 // to and fro and neither advances. (A page that is held already, for readers, is not
 // held longer: if others want it, its hold may end before the thread has written. Then the
 // page comes back, and is held for that.)
-func (c *Cache) granted(e *entry, m Msg, how Kind, next State) {
+func (c *cache) granted(e *entry, m Msg, how Kind, next State) {
 	c.enter(e, m.Page, next)
 	c.list(e, m.Page)
 	c.order(how, m.Page, m.Data)
@@ -43,14 +43,14 @@ func (c *Cache) granted(e *entry, m Msg, how Kind, next State) {
 }
 
 // storeAgain gives the home back what it stores, since nobody may write the page.
-func storeAgain(c *Cache, e *entry, m Msg) {
+func storeAgain(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Shared)
 	c.order(Fill, m.Page, m.Data)
 	c.order(Wake, m.Page, NoData)
 }
 
 // storeWhileWriting is the same while the home's own Write is in the queue.
-func storeWhileWriting(c *Cache, e *entry, m Msg) {
+func storeWhileWriting(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Upgrading)
 	c.order(Fill, m.Page, m.Data)
 	c.order(Wake, m.Page, NoData)

@@ -91,11 +91,11 @@ func renumbered(v uint8, p *[maxHosts]uint8) uint8 {
 	return p[v-1] + 1
 }
 
-func set(s Set, p *[maxHosts]uint8, n uint8) byte {
+func set(s hostSet, p *[maxHosts]uint8, n uint8) byte {
 	if s == lost {
 		return 0xff
 	}
-	var r Set
+	var r hostSet
 	s.each(func(h uint8) { r = r.with(p[h]) })
 	return byte(r)
 }

@@ -2,20 +2,20 @@ package coherence
 
 import "slices"
 
-// Directory is the home's side: who has a copy of each page, and who comes next.
-type Directory struct {
+// directory is the home's side: who has a copy of each page, and who comes next.
+type directory struct {
 	*port
 	steps *[dirStates][kinds]dirStep
 
 	// sharers is who may have a copy: eight bytes a page.
 	//
 	//	Invariant: {h : h has a copy of p, or is about to be told so} ⊆ sharers(p)
-	//	Invariant: p held and home ∉ sharers(p)  =>  |sharers(p)| = 1, and that host may write
+	//	Invariant: p copied and home ∉ sharers(p)  =>  |sharers(p)| = 1, and that host may write
 	//	Invariant: sharers(p) = ∅  =>  nobody has touched p: it is zero
-	sharers table[Set]
+	sharers table[hostSet]
 	active  map[Page]*transaction
 	spare   []*transaction
-	dead    *Set
+	dead    *hostSet
 }
 
 // dirState is a page's state at its home.
@@ -23,7 +23,7 @@ type dirState uint8
 
 const (
 	untouched dirState = iota // nobody has it, its content is zero
-	shared                    // somebody has it, nothing is under way
+	copied                    // somebody has it, nothing is under way
 	busy                      // a request is being served: it has a transaction
 	isLost                    // its content is gone
 	dirStates
@@ -44,26 +44,26 @@ type request struct {
 type transaction struct {
 	page    Page
 	by      request
-	awaited Set // whose acknowledgement is missing
+	awaited hostSet // whose acknowledgement is missing
 	data    Data
 	queue   []request
 }
 
 // A dirStep is what a message does to a page in one state. t is nil unless the page
 // is busy.
-type dirStep func(d *Directory, s *Set, t *transaction, m Msg)
+type dirStep func(d *directory, s *hostSet, t *transaction, m Msg)
 
 // dirSteps has a function for each state and message. What is missing is a violation
 // of the protocol.
 var dirSteps = [dirStates][kinds]dirStep{
 	untouched: {Read: open, Write: open},
-	shared:    {Read: open, Write: open, Upgrade: open, WriteBack: storeBack},
+	copied:    {Read: open, Write: open, Upgrade: open, WriteBack: storeBack},
 	busy: {Read: enqueue, Write: enqueue, Upgrade: enqueue, WriteBack: keepWriteBack,
 		InvalidateAck: invalidated, FetchAck: fetched},
 	isLost: {Read: refuse, Write: refuse, Upgrade: refuse},
 }
 
-func (d *Directory) state(s Set, t *transaction) dirState {
+func (d *directory) state(s hostSet, t *transaction) dirState {
 	switch {
 	case t != nil:
 		return busy
@@ -72,10 +72,10 @@ func (d *Directory) state(s Set, t *transaction) dirState {
 	case s == 0:
 		return untouched
 	}
-	return shared
+	return copied
 }
 
-func (d *Directory) step(m Msg) {
+func (d *directory) step(m Msg) {
 	s, t := d.sharers.at(m.Page), d.active[m.Page]
 	state := d.state(*s, t)
 	do := d.steps[state][m.Kind]
@@ -87,13 +87,13 @@ func (d *Directory) step(m Msg) {
 }
 
 // open starts serving a request.
-func open(d *Directory, s *Set, _ *transaction, m Msg) {
+func open(d *directory, s *hostSet, _ *transaction, m Msg) {
 	t := d.newTransaction(m.Page)
 	t.by = request{m.Kind, m.From}
 	d.serve(s, t)
 }
 
-func enqueue(d *Directory, _ *Set, t *transaction, m Msg) {
+func enqueue(d *directory, _ *hostSet, t *transaction, m Msg) {
 	if t.by.host == m.From || slices.ContainsFunc(t.queue, func(r request) bool { return r.host == m.From }) {
 		d.violate(m, "asked for by that host already")
 		return
@@ -101,13 +101,13 @@ func enqueue(d *Directory, _ *Set, t *transaction, m Msg) {
 	t.queue = append(t.queue, request{m.Kind, m.From})
 }
 
-func refuse(d *Directory, _ *Set, _ *transaction, m Msg) {
+func refuse(d *directory, _ *hostSet, _ *transaction, m Msg) {
 	d.send(Msg{Kind: Lost, To: m.From, Page: m.Page})
 }
 
 // serve works on t and what is queued behind it until an acknowledgement has to be
 // waited for or nothing is left.
-func (d *Directory) serve(s *Set, t *transaction) {
+func (d *directory) serve(s *hostSet, t *transaction) {
 	for {
 		d.demand(s, t)
 		if t.awaited != 0 || d.err != nil {
@@ -122,7 +122,7 @@ func (d *Directory) serve(s *Set, t *transaction) {
 }
 
 // proceed goes on when the last acknowledgement is there.
-func (d *Directory) proceed(s *Set, t *transaction) {
+func (d *directory) proceed(s *hostSet, t *transaction) {
 	if t.awaited != 0 {
 		return
 	}
@@ -134,12 +134,12 @@ func (d *Directory) proceed(s *Set, t *transaction) {
 	d.serve(s, t)
 }
 
-func (d *Directory) next(t *transaction) {
+func (d *directory) next(t *transaction) {
 	t.by = t.queue[0]
 	t.queue = slices.Delete(t.queue, 0, 1)
 }
 
-func (d *Directory) newTransaction(p Page) *transaction {
+func (d *directory) newTransaction(p Page) *transaction {
 	if len(d.spare) == 0 {
 		d.spare = append(d.spare, &transaction{})
 	}
@@ -151,7 +151,7 @@ func (d *Directory) newTransaction(p Page) *transaction {
 	return t
 }
 
-func (d *Directory) endTransaction(t *transaction) {
+func (d *directory) endTransaction(t *transaction) {
 	delete(d.active, t.page)
 	*t = transaction{queue: t.queue[:0]}
 	d.spare = append(d.spare, t)

@@ -3,7 +3,7 @@ package coherence
 import "slices"
 
 // demand asks for what the request needs before it can be granted.
-func (d *Directory) demand(s *Set, t *transaction) {
+func (d *directory) demand(s *hostSet, t *transaction) {
 	switch {
 	case *s == 0:
 		t.data = Zero
@@ -21,7 +21,7 @@ func (d *Directory) demand(s *Set, t *transaction) {
 // its bit is set: only an Invalidate or a Recall can have taken it, and those clear
 // the bit before the Upgrade's turn comes. The bit of one that says Write is left from
 // a copy that it has evicted.
-func (d *Directory) revoke(s *Set, t *transaction) {
+func (d *directory) revoke(s *hostSet, t *transaction) {
 	if t.by.kind == Write {
 		*s = s.without(t.by.host)
 	}
@@ -35,19 +35,19 @@ func (d *Directory) revoke(s *Set, t *transaction) {
 }
 
 // source is who sends the content: the home if it has a copy, else the only owner.
-func (d *Directory) source(s Set) uint8 {
+func (d *directory) source(s hostSet) uint8 {
 	if s.has(d.self) {
 		return d.self
 	}
 	return s.first()
 }
 
-func (d *Directory) ask(t *transaction, host uint8, k Kind) {
+func (d *directory) ask(t *transaction, host uint8, k Kind) {
 	t.awaited = t.awaited.with(host)
 	d.send(Msg{Kind: k, To: host, Page: t.page})
 }
 
-func invalidated(d *Directory, s *Set, t *transaction, m Msg) {
+func invalidated(d *directory, s *hostSet, t *transaction, m Msg) {
 	if t.by.kind == Read {
 		d.violate(m, "read by others")
 		return
@@ -57,7 +57,7 @@ func invalidated(d *Directory, s *Set, t *transaction, m Msg) {
 }
 
 // fetched: who has no copy to send has evicted it, and its WriteBack came first.
-func fetched(d *Directory, s *Set, t *transaction, m Msg) {
+func fetched(d *directory, s *hostSet, t *transaction, m Msg) {
 	if t.by.kind != Read || m.Data == NoData && t.data == NoData {
 		d.violate(m, "waiting for its content")
 		return
@@ -65,7 +65,7 @@ func fetched(d *Directory, s *Set, t *transaction, m Msg) {
 	d.acknowledged(s, t, m)
 }
 
-func (d *Directory) acknowledged(s *Set, t *transaction, m Msg) {
+func (d *directory) acknowledged(s *hostSet, t *transaction, m Msg) {
 	if !t.awaited.has(m.From) || m.Data != NoData && t.data != NoData {
 		d.violate(m, "not waiting for that")
 		return
@@ -79,7 +79,7 @@ func (d *Directory) acknowledged(s *Set, t *transaction, m Msg) {
 
 // keepWriteBack: the owner evicted the page before it heard of the demand. Its
 // acknowledgement follows, without content.
-func keepWriteBack(d *Directory, s *Set, t *transaction, m Msg) {
+func keepWriteBack(d *directory, s *hostSet, t *transaction, m Msg) {
 	if !s.isOnly(m.From) || !t.awaited.has(m.From) || t.data != NoData {
 		d.violate(m, "not its to write back")
 		return
@@ -89,7 +89,7 @@ func keepWriteBack(d *Directory, s *Set, t *transaction, m Msg) {
 }
 
 // storeBack: the owner evicted the page; now the home has the only copy.
-func storeBack(d *Directory, s *Set, _ *transaction, m Msg) {
+func storeBack(d *directory, s *hostSet, _ *transaction, m Msg) {
 	if !s.isOnly(m.From) || m.From == d.self {
 		d.violate(m, "not its to write back")
 		return
@@ -99,7 +99,7 @@ func storeBack(d *Directory, s *Set, _ *transaction, m Msg) {
 }
 
 // finish grants the request.
-func (d *Directory) finish(s *Set, t *transaction) {
+func (d *directory) finish(s *hostSet, t *transaction) {
 	switch data := t.data; {
 	case d.dead.has(t.by.host):
 		d.takeBack(s, t)
@@ -123,7 +123,7 @@ func (d *Directory) finish(s *Set, t *transaction) {
 // restore gives the home its copy, when a writer has had to give the content up. If
 // the home itself waits to read, that is its answer; if it waits to write, it has a
 // copy from now on.
-func (d *Directory) restore(t *transaction, data Data) {
+func (d *directory) restore(t *transaction, data Data) {
 	answer := Store
 	switch i := slices.IndexFunc(t.queue, func(r request) bool { return r.host == d.self }); {
 	case i < 0:

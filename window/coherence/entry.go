@@ -13,9 +13,9 @@ const (
 	states
 )
 
-// readable and writable are what the ranks of the host may do.
-func (s State) readable() bool { return s >= Shared }
-func (s State) writable() bool { return s == Modified }
+// Readable and Writable are what the ranks of the host may do.
+func (s State) Readable() bool { return s >= Shared }
+func (s State) Writable() bool { return s == Modified }
 
 // pending tells whether a request is under way.
 func (s State) pending() bool { return s == Reading || s == Writing || s == Upgrading }

@@ -36,7 +36,7 @@ func TestEveryOrder(t *testing.T) {
 		{hosts: 3, faults: everyFault, deaths: 1, firstTouch: true, soak: true},
 		{hosts: 4, faults: everyFault, soak: true},
 		{hosts: 4, faults: plainFault, firstTouch: true, soak: true},
-		{hosts: 4, faults: plainFault, deaths: 1, soak: true},
+		{hosts: 4, faults: []Kind{ReadFault, WriteFault}, deaths: 1, soak: true},
 	} {
 		if c.soak && !soak {
 			continue

@@ -2,7 +2,7 @@ package coherence
 
 // takeBack ends a request of a host that has died: what was taken from others for it
 // goes to the home. An upgrade's only copy may have died with it.
-func (d *Directory) takeBack(s *Set, t *transaction) {
+func (d *directory) takeBack(s *hostSet, t *transaction) {
 	switch {
 	case s.has(d.self):
 		if t.data != NoData {
@@ -18,7 +18,7 @@ func (d *Directory) takeBack(s *Set, t *transaction) {
 }
 
 // lose answers everybody who waits for the page, and marks it.
-func (d *Directory) lose(s *Set, t *transaction) {
+func (d *directory) lose(s *hostSet, t *transaction) {
 	for _, r := range append(t.queue, t.by) {
 		if !d.dead.has(r.host) {
 			d.send(Msg{Kind: Lost, To: r.host, Page: t.page})
@@ -28,8 +28,8 @@ func (d *Directory) lose(s *Set, t *transaction) {
 }
 
 // hostDied counts the dead host's copies as gone and its acknowledgements as given.
-func (d *Directory) hostDied(host uint8) {
-	d.sharers.each(func(p Page, s *Set) {
+func (d *directory) hostDied(host uint8) {
+	d.sharers.each(func(p Page, s *hostSet) {
 		t := d.active[p]
 		sole := s.isOnly(host)
 		if *s != lost {
@@ -45,7 +45,7 @@ func (d *Directory) hostDied(host uint8) {
 }
 
 // serveWithout goes on with a transaction that the dead host took part in.
-func (d *Directory) serveWithout(host uint8, sole bool, s *Set, t *transaction) {
+func (d *directory) serveWithout(host uint8, sole bool, s *hostSet, t *transaction) {
 	t.queue = withoutHost(t.queue, host)
 	waited := t.awaited.has(host)
 	t.awaited = t.awaited.without(host)
@@ -70,7 +70,7 @@ func withoutHost(queue []request, host uint8) []request {
 
 // hostDied ends what the dead host can no longer answer. Copies of pages whose home
 // died remain: nobody can be granted them for writing any more, so they stay true.
-func (c *Cache) hostDied(host uint8) {
+func (c *cache) hostDied(host uint8) {
 	c.entries.each(func(p Page, e *entry) {
 		home, _ := c.home(e, p)
 		if home != host {

@@ -27,11 +27,11 @@ type Host struct {
 	port      port
 	hosts     uint8
 	pages     Page
-	dead      Set
+	dead      hostSet
 	fenced    bool
-	cache     Cache
-	directory Directory
-	registrar Registrar
+	cache     cache
+	directory directory
+	registrar registrar
 }
 
 // New is a host before its first message: nothing is cached, all pages are zero. An
@@ -41,10 +41,10 @@ func New(cfg Config) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{port: port{self: uint8(cfg.Self)}, hosts: uint8(cfg.Hosts), pages: cfg.Pages}
-	h.cache = Cache{port: &h.port, placement: placement{cfg.Blocks, cfg.BlockPages, cfg.FirstTouch}, steps: &cacheSteps,
+	h.cache = cache{port: &h.port, placement: placement{cfg.Blocks, cfg.BlockPages, cfg.FirstTouch}, steps: &cacheSteps,
 		entries: newTable[entry](cfg.Pages), dead: &h.dead, limit: cfg.Limit}
-	h.directory = Directory{port: &h.port, steps: &dirSteps, sharers: newTable[Set](cfg.Pages), active: map[Page]*transaction{}, dead: &h.dead}
-	h.registrar = Registrar{port: &h.port, homes: newTable[uint8](cfg.Pages)}
+	h.directory = directory{port: &h.port, steps: &dirSteps, sharers: newTable[hostSet](cfg.Pages), active: map[Page]*transaction{}, dead: &h.dead}
+	h.registrar = registrar{port: &h.port, homes: newTable[uint8](cfg.Pages)}
 	return h, nil
 }
 

@@ -64,7 +64,7 @@ func noStaleCopy(_ *lab, w *world) bool {
 
 func viewsObey(_ *lab, w *world) bool {
 	return w.all(func(_ uint8, s *side) bool {
-		return s.entry.state.readable() == (s.memory != NoData) && s.entry.state.writable() == s.open
+		return s.entry.state.Readable() == (s.memory != NoData) && s.entry.state.Writable() == s.open
 	})
 }
 
@@ -177,7 +177,7 @@ func oneDemand(l *lab, w *world) bool {
 func holdsEnd(_ *lab, w *world) bool {
 	return w.all(func(_ uint8, s *side) bool {
 		isHeld := s.entry.flags&held != 0
-		return isHeld == (s.timers == 1) && s.timers <= 1 && (!isHeld || s.entry.state.readable()) && (s.entry.demand == None || isHeld)
+		return isHeld == (s.timers == 1) && s.timers <= 1 && (!isHeld || s.entry.state.Readable()) && (s.entry.demand == None || isHeld)
 	})
 }
 

@@ -64,7 +64,7 @@ func (l *Lease) Step(now Ticks, p Pulse, out []Pulse) []Pulse {
 type Watch struct {
 	t     Ticks
 	heard []Ticks
-	dead  Set
+	dead  hostSet
 }
 
 // NewWatch watches hosts, all of which were there at the time now of the root's clock.

@@ -51,18 +51,18 @@ type side struct {
 	open    bool // views may be written
 	saved   Data
 	timers  uint8 // Holds without their HoldOver
-	sharers Set
+	sharers hostSet
 	placed  uint8 // the registrar's word
 	busy    bool
 	tr      flatTransaction
-	dead    Set // whom it knows to be dead
+	dead    hostSet // whom it knows to be dead
 	fenced  bool
 	failed  bool // was told that the page is lost
 }
 
 type flatTransaction struct {
 	by      request
-	awaited Set
+	awaited hostSet
 	data    Data
 	queued  uint8
 	queue   [maxHosts]request

@@ -23,17 +23,17 @@ var mutants = []mutant{
 		cache: func(c *[states][kinds]cacheStep) { c[Shared][Invalidate] = ackGone(InvalidateAck) }},
 	{finder: "no stale copy", mistake: "a writer that is recalled sends zeros",
 		cache: func(c *[states][kinds]cacheStep) {
-			c[Modified][Recall] = func(c *Cache, e *entry, m Msg) { c.order(Protect, m.Page, NoData); c.giveUp(e, m.Page, Invalid, Zero) }
+			c[Modified][Recall] = func(c *cache, e *entry, m Msg) { c.order(Protect, m.Page, NoData); c.giveUp(e, m.Page, Invalid, Zero) }
 		}},
 	{finder: "views obey", mistake: "a downgrade forgets to protect the page", unspecified: true,
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][Fetch] = unlessHeld(downgradeUnprotected) }},
 	{finder: "directory covers", mistake: "the home forgets that a former writer may still read",
 		directory: func(d *[dirStates][kinds]dirStep) {
-			d[busy][FetchAck] = func(d *Directory, s *Set, t *transaction, m Msg) { fetched(d, s, t, m); *s = s.without(m.From) }
+			d[busy][FetchAck] = func(d *directory, s *hostSet, t *transaction, m Msg) { fetched(d, s, t, m); *s = s.without(m.From) }
 		}},
 	{finder: "home stores", mistake: "the home does not count its own copy",
 		directory: func(d *[dirStates][kinds]dirStep) {
-			d[busy][FetchAck] = func(d *Directory, s *Set, t *transaction, m Msg) { fetched(d, s, t, m); *s = s.without(d.self) }
+			d[busy][FetchAck] = func(d *directory, s *hostSet, t *transaction, m Msg) { fetched(d, s, t, m); *s = s.without(d.self) }
 		}},
 	{finder: "content survives", mistake: "a modified page is evicted like one that was only read",
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][Evict] = unlessBusy(evictShared) }},
@@ -49,7 +49,7 @@ var mutants = []mutant{
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][HoldOver] = ignore }},
 	{finder: "wants are pending", mistake: "a grant does not answer who waits",
 		cache: func(c *[states][kinds]cacheStep) {
-			c[Reading][GrantRead] = func(c *Cache, e *entry, m Msg) { grantRead(c, e, m); e.flags |= wanted }
+			c[Reading][GrantRead] = func(c *cache, e *entry, m Msg) { grantRead(c, e, m); e.flags |= wanted }
 		}},
 	{finder: "first come first served", mistake: "who comes last is served first",
 		directory: func(d *[dirStates][kinds]dirStep) { d[busy][Write] = pushIn }},
@@ -61,26 +61,26 @@ var mutants = []mutant{
 		cache: func(c *[states][kinds]cacheStep) { c[Modified][HoldOver] = prolong }},
 	{finder: "orders fit", mistake: "an evicted page stays in memory",
 		cache: func(c *[states][kinds]cacheStep) {
-			c[Shared][Evict] = unlessBusy(func(c *Cache, e *entry, m Msg) { c.enter(e, m.Page, Invalid) })
+			c[Shared][Evict] = unlessBusy(func(c *cache, e *entry, m Msg) { c.enter(e, m.Page, Invalid) })
 		}},
 	{finder: "data is kept", mistake: "a page written back while it is demanded is thrown away",
 		directory: func(d *[dirStates][kinds]dirStep) {
-			d[busy][WriteBack] = func(_ *Directory, s *Set, _ *transaction, m Msg) { *s = s.without(m.From) }
+			d[busy][WriteBack] = func(_ *directory, s *hostSet, _ *transaction, m Msg) { *s = s.without(m.From) }
 		}},
 	{finder: "a violation", mistake: "who loses its copy forgets that it wants to write",
 		cache: func(c *[states][kinds]cacheStep) { c[Upgrading][Invalidate] = unlessHeld(dropShared) }},
 }
 
-func downgradeUnprotected(c *Cache, e *entry, m Msg) {
+func downgradeUnprotected(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Shared)
 	sendShared(c, e, m)
 }
 
-func pushIn(_ *Directory, _ *Set, t *transaction, m Msg) {
+func pushIn(_ *directory, _ *hostSet, t *transaction, m Msg) {
 	t.queue = slices.Insert(t.queue, 0, request{m.Kind, m.From})
 }
 
-func prolong(c *Cache, e *entry, m Msg) {
+func prolong(c *cache, e *entry, m Msg) {
 	if e.demand == None {
 		holdOver(c, e, m)
 		return

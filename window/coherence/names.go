@@ -34,6 +34,6 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-var dirStateNames = [dirStates]string{"untouched", "held", "busy", "lost"}
+var dirStateNames = [dirStates]string{"untouched", "copied", "busy", "lost"}
 
 func (s dirState) String() string { return dirStateNames[s] }

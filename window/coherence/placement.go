@@ -8,7 +8,7 @@ type placement struct {
 }
 
 // home is the page's home, or its registrar and false while the home is not known.
-func (c *Cache) home(e *entry, p Page) (host uint8, known bool) {
+func (c *cache) home(e *entry, p Page) (host uint8, known bool) {
 	switch {
 	case !c.firstTouch:
 		return c.blocks[p/c.blockPages], true
@@ -18,21 +18,21 @@ func (c *Cache) home(e *entry, p Page) (host uint8, known bool) {
 	return e.home - 1, true
 }
 
-func (c *Cache) isHome(e *entry, p Page) bool {
+func (c *cache) isHome(e *entry, p Page) bool {
 	home, known := c.home(e, p)
 	return known && home == c.self
 }
 
-// Registrar remembers, for the pages of its blocks, who touched them first.
+// registrar remembers, for the pages of its blocks, who touched them first.
 //
 //	Invariant: once a page's home is told to anybody, it never changes
-type Registrar struct {
+type registrar struct {
 	*port
 	homes table[uint8] // host + 1
 }
 
 // locate makes the first who asks the home.
-func (r *Registrar) locate(m Msg) {
+func (r *registrar) locate(m Msg) {
 	home := r.homes.at(m.Page)
 	if *home == 0 {
 		*home = m.From + 1

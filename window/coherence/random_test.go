@@ -10,13 +10,16 @@ import (
 // Contents are numbers that grow with each write.
 type crowd struct {
 	*rand.Rand
-	hosts   []*Host
-	limit   int
-	memory  []map[Page]Data
-	saved   []map[Page]Data
-	timers  []Msg
-	mail    [][]wireOf
-	written []Data // of each page
+	hosts    []*Host
+	limit    int
+	memory   []map[Page]Data
+	saved    []map[Page]Data
+	timers   []Msg
+	mail     [][]wireOf
+	written  []Data  // of each page
+	planned  [][]Msg // if not nil: what hosts put off, to do it by plans
+	planner  Planner
+	careless bool // plans are not ended where they must
 }
 
 type wireOf []Msg
@@ -79,11 +82,14 @@ func (c *crowd) end() error {
 
 // access loads the page, and stores to it, if the host may.
 func (c *crowd) access(i int, p Page) error {
+	if c.planned != nil && len(c.planned[i]) > 0 {
+		return nil // its views are not yet what its machine says
+	}
 	state := c.hosts[i].State(p)
-	if seen := c.memory[i][p]; state.readable() && seen != c.written[p] {
+	if seen := c.memory[i][p]; state.Readable() && seen != c.written[p] {
 		return fmt.Errorf("host %d sees %d in page %d, where %d was written", i, seen, p, c.written[p])
 	}
-	if state.writable() {
+	if state.Writable() {
 		c.written[p] += Data(len(c.written))
 		c.memory[i][p] = c.written[p]
 	}
@@ -94,13 +100,24 @@ func (c *crowd) step(m Msg) error {
 	h := c.hosts[m.To]
 	before := h.State(m.Page)
 	out, err := h.Step(m, nil)
-	for _, o := range out {
-		c.carryOut(o)
-	}
+	c.obey(int(m.To), out)
 	if err != nil {
 		return err
 	}
 	return c.checkLimit(int(m.To), before == Invalid && h.State(m.Page).pending() && !h.cache.isHome(h.cache.entries.at(m.Page), m.Page))
+}
+
+// obey carries orders out, or some time later, by plans.
+func (c *crowd) obey(i int, out []Msg) {
+	if c.planned == nil {
+		for _, o := range out {
+			c.carryOut(o)
+		}
+		return
+	}
+	if c.planned[i] = append(c.planned[i], out...); c.IntN(4) == 0 {
+		c.carryOutPlans(i)
+	}
 }
 
 func (c *crowd) carryOut(o Msg) {

@@ -95,7 +95,7 @@ func (s *simulation) try(i int) {
 	f := s.hosts[i]
 	first := s.IntN(len(f.operation)) // which page is looked at first is the processor's affair
 	for k := range f.operation {
-		if p := f.operation[(first+k)%len(f.operation)]; !f.State(p).writable() {
+		if p := f.operation[(first+k)%len(f.operation)]; !f.State(p).Writable() {
 			f.waiting, f.asleep = p, true
 			f.faults++
 			s.after(s.between(1, 5), func() { s.step(i, Msg{Kind: WriteFault, From: uint8(i), Page: p}) })
@@ -213,7 +213,7 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		}
 		return s.worst
 	}
-	both := func(c *Cache, e *entry, m Msg) {
+	both := func(c *cache, e *entry, m Msg) {
 		if m.Page > 0 && c.waitsFor(m.Page-1) {
 			c.order(Hold, m.Page, NoData)
 			return

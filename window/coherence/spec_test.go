@@ -136,7 +136,7 @@ func (s *side) directoryValue() value {
 
 func (r request) value() *tlaFunction { return record("kind", r.kind.String(), "host", int(r.host)) }
 
-func setValue(s Set) value {
+func setValue(s hostSet) value {
 	var all []value
 	s.each(func(h uint8) { all = append(all, int(h)) })
 	return setFrom(all)
