@@ -118,12 +118,13 @@ var floors = map[string][]string{
 	"runtime/world":          {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":      {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
-	"window/coherence":  {},
-	"window/element":    {},
-	"window/pager/uffd": {},
-	"window/packet":     {"runtime/job", "runtime/group"},
-	"window/lock":       {"runtime/job", "runtime/waiting", "runtime/group"},
-	"window":            {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
+	"window/coherence":    {},
+	"window/element":      {},
+	"window/pager/stride": {},
+	"window/pager/uffd":   {},
+	"window/packet":       {"runtime/job", "runtime/group"},
+	"window/lock":         {"runtime/job", "runtime/waiting", "runtime/group"},
+	"window":              {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
 
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
@@ -171,7 +172,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/stride"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{

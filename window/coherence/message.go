@@ -78,7 +78,7 @@ const (
 )
 
 // A Msg is something that happens, something one host tells another, or something
-// the pager has to do: 16 bytes, without pointers.
+// the pager has to do: 12 bytes, without pointers.
 type Msg struct {
 	Kind     Kind
 	From, To uint8 // hosts; equal for what stays on one

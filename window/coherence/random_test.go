@@ -3,6 +3,7 @@ package coherence
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -273,6 +274,19 @@ func miss(hosts []*Host, p Page, to int, out []Msg) []Msg {
 		}
 	}
 	return out
+}
+
+// What there is for each of millions of pages is small.
+func TestSizes(t *testing.T) {
+	for what, size := range map[string][2]uintptr{
+		"a page at a host that uses it": {reflect.TypeFor[entry]().Size(), 4},
+		"a page at its home":            {reflect.TypeFor[hostSet]().Size(), 8},
+		"a message":                     {reflect.TypeFor[Msg]().Size(), 12},
+	} {
+		if size[0] != size[1] {
+			t.Errorf("%s: %d bytes, not %d", what, size[0], size[1])
+		}
+	}
 }
 
 func TestStepNeedsNoMemory(t *testing.T) {
