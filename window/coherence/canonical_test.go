@@ -5,7 +5,7 @@ import "bytes"
 // Hosts that are neither the block's host nor anything else in particular are alike:
 // of the worlds that differ only in their numbers, one is visited.
 
-// A code is what tells one world from another.
+// A coder says what tells one world from others.
 type coder struct {
 	n     int
 	perms [][maxHosts]uint8 // perms[.][old] = new

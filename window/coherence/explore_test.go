@@ -30,7 +30,7 @@ func TestEveryOrder(t *testing.T) {
 		{hosts: 3, faults: everyFault},
 		{hosts: 3, faults: everyFault, firstTouch: true},
 		{hosts: 3, faults: plainFault, deaths: 1},
-		{hosts: 3, faults: plainFault, deaths: 1, firstTouch: true},
+		{hosts: 3, faults: []Kind{WriteFault}, deaths: 1, firstTouch: true},
 		{hosts: 4, faults: plainFault},
 		{hosts: 3, faults: everyFault, deaths: 2, soak: true},
 		{hosts: 3, faults: everyFault, deaths: 1, firstTouch: true, soak: true},

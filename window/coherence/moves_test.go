@@ -37,7 +37,7 @@ func (l *lab) moves(w *world, to []move) []move {
 					to = append(to, move{what: k, host: i})
 				}
 			}
-			to = l.deaths1(w, i, to)
+			to = l.mayDie(w, i, to)
 		}
 	}
 	return to
@@ -63,8 +63,8 @@ func (s *side) mayHappen(k Kind) bool {
 	return true
 }
 
-// deaths1: a host fences itself, and later every other one hears of it.
-func (l *lab) deaths1(w *world, i uint8, to []move) []move {
+// mayDie: a host fences itself, and later every other one hears of it.
+func (l *lab) mayDie(w *world, i uint8, to []move) []move {
 	fenced := 0
 	for j := range w.n {
 		if w.sides[j].fenced {

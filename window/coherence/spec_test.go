@@ -90,7 +90,7 @@ func (s *specification) initial() specState {
 	return s.stateOf(state)
 }
 
-// specState is what a world is in the words of the specification.
+// view is what a world is in the words of the specification.
 func (s *specification) view(w *world) specState {
 	each := func(of func(i uint8) value) value {
 		var domain, values []value
