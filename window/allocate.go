@@ -55,6 +55,7 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 		return fmt.Errorf("%w (%s)", err, c.what)
 	}
 	defer c.in.Exit()
+	c.number = c.in.NextNumber()
 	err := c.make(ctx, t, n)
 	if err == nil {
 		return nil
@@ -63,11 +64,11 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 	if errors.As(err, &refused) {
 		err = c.errorf("Allocate of %s on communicator %q: %w", plural(n), comm.Name(), err)
 		c.retire(nil)
-	} else {
-		err = c.fail(world.OpAllocate, err) // before disown: others may still come by
-		c.retire(err)
+		return errors.Join(err, c.disown())
 	}
-	return errors.Join(err, c.disown())
+	err = c.fail(world.OpAllocate, err)
+	c.retire(err)
+	return errors.Join(err, c.forsake())
 }
 
 // make goes through the rounds of Allocate. Until the last one nobody touches what another

@@ -18,13 +18,20 @@ const groupOwner = 0
 // memory must not be touched.
 //
 // A window that is broken can be freed too. If ctx ends or a rank fails, the
-// communicator is broken and the memory is never used again by this rank.
+// communicator is broken, and Free is no longer collective: it gives the window up at
+// this rank. The memory is used again only when every other rank has done so, too, or
+// has left.
 func (c *core) Free(ctx context.Context) error {
 	if c.over == errFreed {
 		return c.errorf("Free: %w", c.over)
 	}
 	if err := c.in.Enter(world.OpFree); err != nil {
-		return fmt.Errorf("%w (%s)", err, c.what)
+		err = fmt.Errorf("%w (%s)", err, c.what)
+		var broken *world.BrokenError
+		if errors.As(err, &broken) {
+			err = errors.Join(err, c.desert(err))
+		}
+		return err
 	}
 	defer c.in.Exit()
 	if c.mayNotFree() == nil {
@@ -35,15 +42,23 @@ func (c *core) Free(ctx context.Context) error {
 	if errors.As(err, &refused) {
 		return c.errorf("Free: %w", err)
 	}
-	c.end(errFreed)
-	c.retire(err) // nobody asks any more, if all agree
-	if err == nil {
-		err = c.disband(ctx)
-	}
 	if err != nil {
+		err = c.fail(world.OpFree, err)
+		return errors.Join(err, c.desert(err))
+	}
+	c.end(errFreed)
+	c.retire(nil) // nobody asks any more: all agree
+	if err = c.disband(ctx); err != nil {
 		err = c.fail(world.OpFree, err)
 	}
 	return errors.Join(err, c.disown())
+}
+
+// desert gives the window up at this rank alone, for a reason.
+func (c *core) desert(why error) error {
+	c.end(errFreed)
+	c.retire(why)
+	return c.forsake()
 }
 
 // retire ends this rank's service. With an error some origins may not know that.
@@ -90,15 +105,20 @@ func (c *core) disband(ctx context.Context) error {
 	return nil
 }
 
-// disown gives this rank's memory back to the arena. Nobody touches it any more, or the
-// communicator is broken and the arena will not use it again.
-func (c *core) disown() error {
+// disown gives this rank's memory back to the arena: nobody touches it any more.
+func (c *core) disown() error { return c.giveBack(arena.HoldName{}) }
+
+// forsake is disown when others may still touch the memory. This rank touches none of
+// theirs any more.
+func (c *core) forsake() error { return c.giveBack(c.in.Forsake(c.number)) }
+
+func (c *core) giveBack(under arena.HoldName) error {
 	var err error
 	if c.own.region != nil {
 		err = c.own.region.Close()
 	}
 	if c.own.memory != nil {
-		err = errors.Join(err, arena.Free(c.arena, c.own.memory))
+		err = errors.Join(err, arena.FreeUnder(c.arena, c.own.memory, under))
 	}
 	c.own = own{}
 	return err

@@ -34,6 +34,7 @@ type core struct {
 	in      *world.Inside
 	arena   *arena.Arena
 	me      int
+	number  uint64 // of the window, on its communicator
 	what    string // for errors: `window "halo"`
 	over    error  // why the window cannot be used any more, in epoch ended
 	own     own

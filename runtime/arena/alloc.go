@@ -38,12 +38,23 @@ func Alloc[T any](a *Arena, n int) ([]T, error) {
 // changes then. A stale slice whose memory was handed out again is not
 // recognised: its new owner's memory is freed.
 //
-// Peers must have been told, and must not touch the memory any more.
+// Peers must have been told, and must not touch the memory any more (FreeUnder is
+// for when that is not known).
 func Free[T any](a *Arena, s []T) error {
 	if cap(s) == 0 || reflect.TypeFor[T]().Size() == 0 {
 		return nil
 	}
-	return a.freeAt(start(s))
+	return a.freeAt(start(s), HoldName{})
+}
+
+// FreeUnder is Free of memory that peers were given under a hold, before all of
+// them are known to be done with it: while the hold is open, the memory is not used
+// again. Hold opens it, before.
+func FreeUnder[T any](a *Arena, s []T, hold HoldName) error {
+	if cap(s) == 0 || reflect.TypeFor[T]().Size() == 0 {
+		return nil
+	}
+	return a.freeAt(start(s), hold)
 }
 
 // alloc returns zeroed memory. It is zeroed here, outside all locks: only this
@@ -60,7 +71,7 @@ func (a *Arena) alloc(bytes int64) ([]byte, error) {
 	return mem, nil
 }
 
-func (a *Arena) freeAt(addr uintptr) error {
+func (a *Arena) freeAt(addr uintptr, under HoldName) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b := a.blocks[addr]
@@ -68,15 +79,21 @@ func (a *Arena) freeAt(addr uintptr) error {
 		return a.refuse(addr, b)
 	}
 	a.usage.InUse -= b.class.size
-	if a.quarantined {
+	if !a.held.Idle() && a.held.Free(b, under) {
 		b.state = quarantined
 		a.usage.Quarantined += b.class.size
 		return nil
 	}
+	a.putBack(b)
+	return nil
+}
+
+// putBack makes a block that nobody uses free. mu is held.
+func (a *Arena) putBack(b *block) {
 	b.state = free
+	b.segment.busy--
 	a.usage.Free += b.class.size
 	a.free.push(b)
-	return nil
 }
 
 // refuse says what is wrong with freeing addr, where b begins if it is not nil.

@@ -211,27 +211,3 @@ func TestFreeRefuses(t *testing.T) {
 	}
 	mustFree(t, a, s[:0]) // a beginning names the allocation
 }
-
-func TestQuarantine(t *testing.T) {
-	a := newArena(t, Config{})
-	early, late := mustAlloc[byte](t, a, 4096), mustAlloc[byte](t, a, 4096)
-	mustFree(t, a, early)
-	a.Quarantine()
-	late[5] = 1
-	mustFree(t, a, late)
-	if u := a.Usage(); u.Quarantined != 4096 || u.Free != 4096 || u.InUse != 0 {
-		t.Errorf("%+v", u)
-	}
-	if err := Free(a, late); !errors.Is(err, ErrDoubleFree) {
-		t.Errorf("a quarantined extent freed again: %v", err)
-	}
-	if again := mustAlloc[byte](t, a, 4096); start(again) != start(early) {
-		t.Error("what was free before is not reused")
-	}
-	if again := mustAlloc[byte](t, a, 4096); start(again) == start(late) {
-		t.Error("a quarantined extent was reused")
-	}
-	if late[5] != 1 {
-		t.Error("a quarantined extent was written")
-	}
-}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/golaunch/golaunch/runtime/arena/quarantine"
 )
 
 // Errors that callers tell apart with errors.Is.
@@ -41,6 +43,10 @@ type Config struct {
 	// Reserve is asked before that many bytes are filled, and released afterwards.
 	// Its error becomes Alloc's. nil: whatever is asked for is tried.
 	Reserve func(bytes int64) (release func(), err error)
+	// Gone is asked about ranks that holds wait for, when memory is wanted: true
+	// once nothing of that rank can arrive in this rank's memory any more. nil: no
+	// rank ever is.
+	Gone func(rank int) bool
 }
 
 // An Arena is one rank's memory that peers may touch. New makes one.
@@ -51,18 +57,20 @@ type Arena struct {
 	table    atomic.Pointer[table] // where the segments are mapped, for Locate
 	elements sync.Map              // reflect.Type -> error: what checkElement found
 
-	growing sync.Mutex
-	larger  int64 // guarded by growing: the size of the next ordinary segment
+	growing   sync.Mutex
+	larger    int64      // guarded by growing: the size of the next ordinary segment
+	registrar Registrar  // guarded by growing: nil until Register
+	asleep    []*segment // guarded by growing: those whose pages were given back
 
-	mu          sync.Mutex
-	segments    []*segment         // all of them: key k at index k-1
-	open        []*segment         // those with room left
-	slab        slab               // where small blocks are cut from
-	blocks      map[uintptr]*block // every block ever cut, by address
-	free        freeLists
-	quarantined bool
-	closed      bool
-	usage       Usage
+	mu       sync.Mutex
+	segments []*segment         // all of them: key k at index k-1
+	open     []*segment         // those with room left
+	slab     slab               // where small blocks are cut from
+	blocks   map[uintptr]*block // every block, by address
+	free     freeLists
+	held     quarantine.Ledger[HoldName, *block]
+	closed   bool
+	usage    Usage
 }
 
 // New returns an empty arena. It makes no system call: the first segment is made
@@ -74,16 +82,6 @@ func New(cfg Config) *Arena {
 		larger:  firstSegment,
 		blocks:  map[uintptr]*block{},
 	}
-}
-
-// Quarantine keeps extents that are freed from now on from being reused. It is
-// called when a communicator or a window broke or a peer failed: peers that have
-// not heard of it may still write into what this rank frees. It lasts until
-// Close; Usage shows what it holds back.
-func (a *Arena) Quarantine() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.quarantined = true
 }
 
 // Segment returns this rank's own mapping of one of its segments. Memory beyond
@@ -100,7 +98,7 @@ func (a *Arena) Segment(key uint64) ([]byte, error) {
 	return a.segments[key-1].mem, nil
 }
 
-// Close unmaps every segment and closes its descriptor. All memory of the arena
+// Close ends the registrations, unmaps every segment and closes its descriptor. All memory of the arena
 // is gone, here; peers that have mapped it keep their mappings. Closing twice is
 // harmless.
 func (a *Arena) Close() error {
@@ -115,10 +113,11 @@ func (a *Arena) Close() error {
 	a.table.Store(nil)
 	var err error
 	for _, s := range a.segments {
-		err = errors.Join(err, s.close())
+		err = errors.Join(err, s.deregister(), s.close())
 	}
-	a.segments, a.open, a.slab, a.blocks, a.free = nil, nil, slab{}, nil, freeLists{}
-	a.usage = Usage{Allocs: a.usage.Allocs, Reuses: a.usage.Reuses}
+	a.segments, a.open, a.asleep, a.slab, a.blocks, a.free = nil, nil, nil, slab{}, nil, freeLists{}
+	a.held = quarantine.Ledger[HoldName, *block]{}
+	a.usage = a.usage.history()
 	if err != nil {
 		return a.errorf("closing: %w", err)
 	}

@@ -35,6 +35,38 @@ func BenchmarkAllocFree(b *testing.B) {
 	}
 }
 
+// A registered buffer and what peers need to reach it: Alloc and Remote, without the
+// Free that follows.
+func BenchmarkAllocRegistered(b *testing.B) {
+	for _, size := range []int{64, 1 << 10, 4 << 10} {
+		b.Run(fmt.Sprintf("bytes=%d", size), func(b *testing.B) {
+			a := newArena(b, Config{})
+			if err := a.Register(newRegistrations()); err != nil {
+				b.Fatal(err)
+			}
+			var mem [256][]byte
+			var keys uint64
+			b.ReportAllocs()
+			for i := range b.N {
+				at := i % len(mem)
+				if at == 0 && i > 0 {
+					b.StopTimer()
+					for _, m := range mem {
+						mustFree(b, a, m)
+					}
+					b.StartTimer()
+				}
+				mem[at], _ = Alloc[byte](a, size)
+				r, _ := a.Remote(mem[at])
+				keys += r.Key
+			}
+			if keys == 0 {
+				b.Error("not registered")
+			}
+		})
+	}
+}
+
 // What AllocFree of 1 MiB spends on the promise that memory is zeroed.
 func BenchmarkZero(b *testing.B) {
 	a := newArena(b, Config{})
@@ -54,7 +86,7 @@ func BenchmarkReuse(b *testing.B) {
 	k := a.classes.of(1 << 20)
 	for b.Loop() {
 		block, _, _ := a.obtain(k)
-		_ = a.freeAt(address(block.bytes()))
+		_ = a.freeAt(address(block.bytes()), HoldName{})
 	}
 }
 
@@ -74,6 +106,11 @@ func BenchmarkLocate(b *testing.B) {
 		b.Run(fmt.Sprintf("segments=%d/heap", segments), func(b *testing.B) {
 			for b.Loop() {
 				a.Locate(heap)
+			}
+		})
+		b.Run(fmt.Sprintf("segments=%d/remote", segments), func(b *testing.B) {
+			for b.Loop() {
+				a.Remote(s)
 			}
 		})
 	}

@@ -9,7 +9,7 @@ const (
 )
 
 // A block is one extent: cut from a segment once, handed out many times. Blocks
-// are never split or joined.
+// are never split or joined; they end when their segment is put to sleep.
 type block struct {
 	segment *segment
 	offset  int64
@@ -40,6 +40,27 @@ func (l *freeLists) list(k class) **block {
 func (l *freeLists) push(b *block) {
 	head := l.list(b.class)
 	b.next, *head = *head, b
+}
+
+// remove takes the blocks of which is says so out and returns how many bytes they are.
+func (l *freeLists) remove(is func(*block) bool) (bytes int64) {
+	for band := range l.heads {
+		for i := range l.heads[band] {
+			bytes += filter(&l.heads[band][i], is)
+		}
+	}
+	return bytes + filter(&l.big, is)
+}
+
+func filter(at **block, is func(*block) bool) (bytes int64) {
+	for *at != nil {
+		if is(*at) {
+			bytes += unlink(at).class.size
+			continue
+		}
+		at = &(*at).next
+	}
+	return bytes
 }
 
 // pop takes the last freed block of a class, nil when there is none. A big block

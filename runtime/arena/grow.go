@@ -40,6 +40,7 @@ func (a *Arena) take(k class) (b *block, reused bool, err error) {
 		return b, true, nil
 	}
 	if b = a.cut(k); b != nil {
+		b.segment.busy++
 		a.usage.InUse += b.class.size
 		a.usage.Allocs++
 	}
@@ -49,6 +50,7 @@ func (a *Arena) take(k class) (b *block, reused bool, err error) {
 // reuse hands a block out again. mu is held.
 func (a *Arena) reuse(b *block) {
 	b.state = inUse
+	b.segment.busy++
 	a.usage.Free -= b.class.size
 	a.usage.InUse += b.class.size
 	a.usage.Allocs++
@@ -95,11 +97,13 @@ func (a *Arena) cutPages(size int64) (*segment, int64) {
 	return nil, 0
 }
 
-// grow populates more memory and returns a block of it. When there is no more
-// memory, a free block that is larger than the class will do.
+// grow gets more memory and returns a block of it: from holds of ranks that are gone,
+// from the kernel, from the kernel once what is free elsewhere was given back to it,
+// or, when there is no more, a free block that is larger than the class.
 func (a *Arena) grow(k class) (b *block, reused bool, err error) {
 	a.growing.Lock()
 	defer a.growing.Unlock()
+	a.bury()
 	// The first round finds what another goroutine has freed or grown meanwhile.
 	// More than two are needed only when others cut away room that this one counted
 	// on, between its look at a segment and the new memory's arrival.
@@ -112,8 +116,13 @@ func (a *Arena) grow(k class) (b *block, reused bool, err error) {
 		if b != nil || err != nil {
 			return b, reused, err
 		}
-		if add, err = a.more(k); err != nil {
-			return a.takeLarger(k, err)
+		if add, err = a.more(k); err == nil {
+			continue
+		}
+		add = func() {}
+		returned, failed := a.relieve()
+		if returned == 0 {
+			return a.takeLarger(k, errors.Join(err, failed))
 		}
 	}
 }
@@ -174,12 +183,20 @@ func (a *Arena) advance(s *segment, generous, exact int64) (add func(), err erro
 	}, nil
 }
 
-// addSegment makes, populates and publishes a segment. Memory is reserved before
-// anything is made: what cannot be had leaves nothing behind.
+// addSegment wakes a segment that is large enough, or makes, populates and publishes
+// one. Memory is reserved before anything is made: what cannot be had leaves nothing
+// behind.
 func (a *Arena) addSegment(need int64) (add func(), err error) {
-	size := max(a.larger, roundUp(need, a.classes.page))
+	if s := a.sleeper(need); s != nil && a.wake(s, need) == nil {
+		return a.enlist(s)
+	}
+	need = roundUp(need, a.classes.page)
+	size := max(a.larger, need)
 	var s *segment
-	err = a.reserved(max(need, min(stride(size), size)), need, func(bytes int64) (err error) {
+	err = a.reserved(a.filled(need, size), need, func(bytes int64) (err error) {
+		if a.registrar != nil {
+			size = bytes // all of it is registered, and so populated
+		}
 		s, err = a.makeSegment(size, bytes)
 		return err
 	})
@@ -187,7 +204,17 @@ func (a *Arena) addSegment(need int64) (add func(), err error) {
 		return nil, err
 	}
 	a.larger = min(2*a.larger, largestSegment)
-	return func() { a.install(s) }, nil
+	a.know(s)
+	return a.enlist(s)
+}
+
+// filled is how much of a segment to populate first. What is registered is populated
+// whole: a NIC pins every page of it.
+func (a *Arena) filled(need, size int64) int64 {
+	if a.registrar != nil {
+		return size
+	}
+	return max(need, min(stride(size), size))
 }
 
 // makeSegment makes a segment with its first bytes populated. growing is held,
@@ -207,14 +234,24 @@ func (a *Arena) makeSegment(size, bytes int64) (*segment, error) {
 	return s, nil
 }
 
-// install makes a new segment usable. mu is held.
-func (a *Arena) install(s *segment) {
+// know records a segment that was published: its key is taken for good.
+func (a *Arena) know(s *segment) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.segments = append(a.segments, s)
-	a.open = append(slices.DeleteFunc(a.open, a.full), s)
 	a.table.Store(a.table.Load().with(s))
 	a.usage.Segments++
 	a.usage.Mapped += int64(len(s.mem))
 	a.usage.Populated += s.ready
+}
+
+// enlist registers a segment that has pages. Calling add, with mu held, has blocks
+// cut from it.
+func (a *Arena) enlist(s *segment) (add func(), err error) {
+	if err := a.register(s); err != nil {
+		return nil, errors.Join(err, a.rest(s))
+	}
+	return func() { a.open = append(slices.DeleteFunc(a.open, a.full), s) }, nil
 }
 
 // full: not even a page is left.

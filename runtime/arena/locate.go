@@ -1,6 +1,10 @@
 package arena
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/golaunch/golaunch/transport"
+)
 
 // An Extent is a place in a rank's arena as peers name it: an offset in bytes
 // from the start of the segment with that key.
@@ -27,6 +31,7 @@ func Where[T any](a *Arena, s []T) (Extent, bool) {
 type table struct {
 	base, size uintptr // from the first segment's start to the last one's end
 	spans      []span
+	remotes    []transport.Remote // key k's at index k-1; of no length: not registered
 }
 
 type span struct {
@@ -34,7 +39,7 @@ type span struct {
 	key        uint64
 }
 
-// with returns a table that has s as well.
+// with returns a table that has s, a new segment, as well.
 func (t *table) with(s *segment) *table {
 	var spans []span
 	if t != nil {
@@ -49,7 +54,23 @@ func (t *table) with(s *segment) *table {
 	})
 	spans = slices.Insert(slices.Clone(spans), at, n)
 	last := spans[len(spans)-1]
-	return &table{spans[0].base, last.base + last.size - spans[0].base, spans}
+	with := &table{spans[0].base, last.base + last.size - spans[0].base, spans, nil}
+	if t != nil {
+		with.remotes = t.remotes
+	}
+	return with.registered(s)
+}
+
+// registered returns a table that says how s is registered now.
+func (t *table) registered(s *segment) *table {
+	with := *t
+	with.remotes = make([]transport.Remote, max(len(t.remotes), int(s.key)))
+	copy(with.remotes, t.remotes)
+	with.remotes[s.key-1] = transport.Remote{}
+	if s.region != nil {
+		with.remotes[s.key-1] = s.region.Remote()
+	}
+	return &with
 }
 
 // find looks n bytes at p up. Memory of the Go heap lies far from every mapping

@@ -93,19 +93,35 @@ func (m *model) checkUsage() {
 	}
 }
 
+// disturb puts all freed memory under holds now and then, ends them later, and
+// gives back what is free.
+func (m *model) disturb(step int) {
+	name := HoldName{Context: 1, Number: uint64(step / 200)}
+	switch step % 200 {
+	case 20:
+		m.a.Hold(name, []int{1, 2}, true)
+	case 50:
+		m.a.Confirm(name, 1)
+	case 100:
+		m.a.Confirm(name, 2)
+	case 70, 120:
+		if _, err := m.a.Relieve(); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+}
+
 func TestModel(t *testing.T) {
 	for seed := range uint64(6) {
 		m := &model{t: t, a: newArena(t, Config{}), rng: rand.New(rand.NewPCG(seed, 1))}
 		for step := range 1500 {
 			switch {
-			case m.rng.IntN(100) < 52 && len(m.live) < 60:
+			case m.rng.IntN(100) < 48+8*(step/300%2) && len(m.live) < 60:
 				m.alloc(max(1, m.size()))
 			case len(m.live) > 0:
 				m.free(m.rng.IntN(len(m.live)))
 			}
-			if seed%3 == 2 && step == 1000 {
-				m.a.Quarantine()
-			}
+			m.disturb(step)
 			m.checkUsage()
 		}
 		for len(m.live) > 0 {

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/transport"
 )
 
 const (
@@ -22,15 +24,18 @@ const (
 // be a SIGBUS for every rank that has it mapped.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// A segment is one memfd, mapped whole, filled from the front.
+// A segment is one memfd, mapped whole, filled from the front. It sleeps while it
+// has no pages: then nothing is cut from it, and it is not registered.
 type segment struct {
-	key  uint64
-	file *os.File
-	mem  []byte
+	key    uint64
+	file   *os.File
+	mem    []byte
+	region transport.Region // guarded by growing: nil if it is not registered
 
 	// Guarded by Arena.mu; ready is written under growing as well.
 	next  int64 // where the next block is cut
-	ready int64 // bytes from the front that are populated
+	ready int64 // bytes from the front that are populated; 0: it sleeps
+	busy  int   // blocks that are not free
 }
 
 // newSegment makes an empty, unpopulated segment.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/golaunch/golaunch/runtime/arena"
@@ -25,6 +26,7 @@ type Comm struct {
 	inside   Inside
 	busy     atomic.Uint64 // the Operation under way; 0: none
 	left     atomic.Bool
+	forsake  sync.Once // when its operations are over for this rank, without agreement
 }
 
 func (p *process) newComm(name string, area []byte, me int, l *link, ranks []int, memory *shared) (*Comm, error) {

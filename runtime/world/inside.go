@@ -20,6 +20,8 @@ type Inside struct {
 	// touched only between Enter and Exit. If it is an io.Closer, Free closes it,
 	// when no member uses it any more.
 	Collectives any
+
+	numbers uint64 // that NextNumber gave out
 }
 
 func (in *Inside) close() error {
@@ -81,10 +83,6 @@ func (in *Inside) Map(member int, r transport.Remote) ([]byte, error) {
 // HasLeft reports whether Leave, or Free, has been called.
 func (in *Inside) HasLeft() bool { return in.comm.left.Load() }
 
-// Quarantine keeps freed arena memory from being used again: a peer may still
-// write there, since an operation ended without everybody's agreement.
-func (in *Inside) Quarantine() { in.comm.process.arena.Quarantine() }
-
 // NewGroup makes a further group of the same members, for a window. It is a
 // collective operation on the communicator, inside Enter and Exit. The caller
 // agrees in a round of the communicator that everybody has it before it waits on
@@ -139,6 +137,7 @@ func (c *Comm) unusable(op Operation) error {
 	err := error(errLeft)
 	if !c.hasLeft() { // else the group's memory is gone
 		err = c.group.Broken()
+		c.resign()
 	}
 	return fmt.Errorf("rank %d: %v on communicator %q: %w", c.process.rank, op, c.name, err)
 }
@@ -150,7 +149,7 @@ func (c *Comm) exit() { relax.Store(&c.busy, 0) }
 
 func (c *Comm) fail(op Operation, err error) error {
 	if _, refused := err.(*refusedError); !refused {
-		c.process.arena.Quarantine()
+		c.doubt()
 		c.group.Break(op.String(), err)
 	}
 	return fmt.Errorf("rank %d: %v on communicator %q: %w", c.process.rank, op, c.name, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // worldPort is the port of the world communicator's group, at every rank. Port 1 is
-// the world's own, 2 that of messages.
+// the world's own, 2 that of messages, 4 that of confirmations.
 const worldPort = 3
 
 // A link carries the messages of one group to members on other hosts.

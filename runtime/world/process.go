@@ -60,6 +60,7 @@ func newProcess(s setup, sup supervisor, mem *job.Memory) (*process, error) {
 		Rank:    s.rank,
 		Publish: sup.Publish,
 		Reserve: func(bytes int64) (func(), error) { return mem.Reserve(s.rank, bytes) },
+		Gone:    p.gone,
 	})
 	p.segments = newSegments(p)
 	if s.Stats {
@@ -75,6 +76,7 @@ func newProcess(s setup, sup supervisor, mem *job.Memory) (*process, error) {
 	}
 	p.departed = make([]atomic.Int64, p.size)
 	p.openMessages()
+	p.router.OpenAt(confirmPort, p.confirmed)
 	return p, nil
 }
 
