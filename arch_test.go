@@ -100,24 +100,26 @@ var floors = map[string][]string{
 	"launcher/internal/member":        {"launcher/internal/join", "launcher/internal/keys", "launcher/internal/member/roster"},
 	"launcher/internal/member/roster": {},
 
-	"runtime/memlimit":         {},
-	"runtime/copying":          {},
-	"runtime/crossmem":         {},
-	"runtime/matching":         {},
-	"runtime/rendezvous":       {},
-	"runtime/pipe":             {},
-	"internal/spawntest":       {},
-	"runtime/job":              {"runtime/memlimit"},
-	"runtime/relax":            {},
-	"runtime/waiting":          {"runtime/job", "runtime/relax"},
-	"runtime/group/exchange":   {},
-	"runtime/group":            {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
-	"runtime/arena/quarantine": {},
-	"runtime/arena":            {"runtime/arena/quarantine", "runtime/memlimit", "transport"},
-	"runtime/world/router":     {"runtime/job", "runtime/waiting", "transport"},
-	"runtime/world/messages":   {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":            {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
-	"runtime/worldtest":        {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/memlimit":             {},
+	"runtime/copying":              {},
+	"runtime/crossmem":             {},
+	"runtime/matching":             {},
+	"runtime/rendezvous":           {},
+	"runtime/pipe":                 {},
+	"internal/spawntest":           {},
+	"runtime/job":                  {"runtime/memlimit"},
+	"runtime/relax":                {},
+	"runtime/waiting":              {"runtime/job", "runtime/relax"},
+	"runtime/group/exchange":       {},
+	"runtime/group":                {"runtime/group/exchange", "runtime/relax", "runtime/job", "runtime/waiting"},
+	"runtime/arena/quarantine":     {},
+	"runtime/arena/foreign/ranges": {},
+	"runtime/arena/foreign":        {"runtime/arena/foreign/ranges", "runtime/memlimit", "transport"},
+	"runtime/arena":                {"runtime/arena/quarantine", "runtime/memlimit", "transport"},
+	"runtime/world/router":         {"runtime/job", "runtime/waiting", "transport"},
+	"runtime/world/messages":       {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
+	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/worldtest":            {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/coherence":    {},
 	"window/element":      {},
@@ -173,7 +175,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/stride"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/foreign/ranges", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/stride"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
