@@ -152,7 +152,7 @@ var testFloors = map[string][]string{
 }
 
 // appFloor is what programs under apps/ may use, beside rooms of apps/ itself.
-var appFloor = []string{"runtime/world", "runtime/arena", "window", "collectives"}
+var appFloor = []string{"runtime/world", "runtime/arena", "runtime/arena/foreign", "window", "collectives"}
 
 func mayImport(s source, room string) bool {
 	if strings.HasPrefix(s.dir(), "apps/") {

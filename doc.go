@@ -77,6 +77,8 @@
 //	runtime/waiting       spin, yield, sleep
 //	runtime/group         a communicator's shared memory: rounds, breaking
 //	runtime/pipe          streams between two ranks of a host
+//	runtime/arena/quarantine  pure: when freed memory may be used again
+//	runtime/arena/foreign     registrations of memory that is not the arena's
 //	runtime/memlimit      how much memory the host and its control groups have left
 //	transport             the contract; transport/shm the shared memory
 //	launcher, launcher/boot  the supervisor's side and the rank's side of starting

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -83,4 +84,13 @@ func (p *process) mapRemote(rank int, r transport.Remote) ([]byte, error) {
 		return nil, fmt.Errorf("rank %d: mapping %d bytes at offset %d of its region %#x failed", rank, r.Len, r.Offset, r.Key)
 	}
 	return mem, nil
+}
+
+// Registrar is what registers memory of this rank: for ranks on other hosts if there
+// are any, else for those on this one. Programs that measure registration use it.
+func (in *Inside) Registrar() arena.Registrar {
+	if far := in.comm.process.far; far != nil {
+		return far
+	}
+	return in.comm.process.near
 }
