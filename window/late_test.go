@@ -16,74 +16,115 @@ import (
 // again.
 func TestFreeReuseLateRemoteWrite(t *testing.T) {
 	const n = 10_000
-	for _, hosts := range layouts(2) {
+	for _, how := range []struct {
+		name       string
+		hosts      int
+		registered bool // the arena, before: no target refuses a stale key then
+	}{{"shared memory", 1, false}, {"TCP", 2, false}, {"TCP, the arena registered", 2, true}} {
 		freed, written, done := gather(2), gather(2), gather(2)
-		runOn(t, hosts, 2/hosts, func(r rank) {
-			w := allocate[int64](r, n, window.Name("old"))
-			memory := r.comm.Arena()
-			place, _ := arena.Where(memory, w.Local())
-			r.no(w.LockAll(r))
-			meet(r)
-			if r.comm.Rank() == 1 {
-				freed.meet(r)
-				late := make([]int64, n)
-				for i := range late {
-					late[i] = -1
+		t.Run(how.name, func(t *testing.T) {
+			runOn(t, how.hosts, 2/how.hosts, func(r rank) {
+				if how.registered {
+					r.no(r.comm.Arena().Register(world.Of(r.comm).Registrar()))
 				}
-				_ = errors.Join(w.Put(0, 0, late), w.FlushAll()) // over TCP it is refused
-				written.meet(r)
-				_ = w.UnlockAll() // over TCP the service is gone
-				var broken *world.BrokenError
-				if err := w.Free(r); !errors.As(err, &broken) {
-					r.Errorf("Free of a window whose communicator is broken gives %v", err)
-				}
-				if err := w.Put(0, 0, late[:1]); err == nil {
-					r.Errorf("a freed handle is not refused at the origin")
-				}
-				await(r, "nothing of rank 1 is held any more", func() bool { return memory.Usage().Quarantined == 0 })
-				done.meet(r)
-				return
-			}
-			r.no(w.UnlockAll())
-			ctx, cancel := context.WithCancelCause(r)
-			cancel(errImpatient)
-			if err := w.Free(ctx); !errors.Is(err, errImpatient) {
-				r.Errorf("the cancelled Free gives %v", err)
-			}
-			if u := memory.Usage(); u.Quarantined < 8*n {
-				r.Errorf("%d bytes are quarantined", u.Quarantined)
-			}
-			var again [][]int64
-			for i := range 4 {
-				mem, err := arena.Alloc[int64](memory, n)
-				r.no(err)
-				for j := range mem {
-					mem[j] = int64(i)
-				}
-				again = append(again, mem)
-			}
-			freed.meet(r)
-			written.meet(r)
-			for i, mem := range again {
-				for _, v := range mem {
-					if v != int64(i) {
-						r.Errorf("a late write shows in memory allocated after: %d", v)
-						break
+				w := allocate[int64](r, n, window.Name("old"))
+				memory := r.comm.Arena()
+				place, _ := arena.Where(memory, w.Local())
+				r.no(w.LockAll(r))
+				meet(r)
+				if r.comm.Rank() == 1 {
+					freed.meet(r)
+					late := make([]int64, n)
+					for i := range late {
+						late[i] = -1
 					}
-				}
-			}
-			await(r, "rank 1 confirms", func() bool { return memory.Usage().Quarantined == 0 })
-			done.meet(r)
-			for range 10 { // it is on some free list
-				mem, err := arena.Alloc[int64](memory, n)
-				r.no(err)
-				if at, _ := arena.Where(memory, mem); at.Key == place.Key && at.Offset <= place.Offset && place.Offset < at.Offset+8*n+8192 {
+					err := errors.Join(w.Put(0, 0, late), w.FlushAll())
+					if refused := how.hosts == 2 && !how.registered; refused != (err != nil) {
+						r.Errorf("the late Put ends with %v", err)
+					}
+					written.meet(r)
+					_ = w.UnlockAll() // over TCP the service is gone
+					var broken *world.BrokenError
+					if err := w.Free(r); !errors.As(err, &broken) {
+						r.Errorf("Free of a window whose communicator is broken gives %v", err)
+					}
+					if err := w.Put(0, 0, late[:1]); err == nil {
+						r.Errorf("a freed handle is not refused at the origin")
+					}
+					await(r, "nothing of rank 1 is held any more", func() bool { return memory.Usage().Quarantined == 0 })
+					done.meet(r)
 					return
 				}
-			}
-			r.Errorf("the memory of the old window is not used again")
+				r.no(w.UnlockAll())
+				ctx, cancel := context.WithCancelCause(r)
+				cancel(errImpatient)
+				if err := w.Free(ctx); !errors.Is(err, errImpatient) {
+					r.Errorf("the cancelled Free gives %v", err)
+				}
+				if u := memory.Usage(); u.Quarantined < 8*n {
+					r.Errorf("%d bytes are quarantined", u.Quarantined)
+				}
+				var again [][]int64
+				for i := range 4 {
+					mem, err := arena.Alloc[int64](memory, n)
+					r.no(err)
+					for j := range mem {
+						mem[j] = int64(i)
+					}
+					again = append(again, mem)
+				}
+				freed.meet(r)
+				written.meet(r)
+				for i, mem := range again {
+					for _, v := range mem {
+						if v != int64(i) {
+							r.Errorf("a late write shows in memory allocated after: %d", v)
+							break
+						}
+					}
+				}
+				await(r, "rank 1 confirms", func() bool { return memory.Usage().Quarantined == 0 })
+				done.meet(r)
+				for range 10 { // it is on some free list
+					mem, err := arena.Alloc[int64](memory, n)
+					r.no(err)
+					if at, _ := arena.Where(memory, mem); at.Key == place.Key && at.Offset <= place.Offset && place.Offset < at.Offset+8*n+8192 {
+						return
+					}
+				}
+				r.Errorf("the memory of the old window is not used again")
+			})
 		})
 	}
+}
+
+// With a registered arena, making and freeing windows registers nothing.
+func TestWindowsRegisterNothing(t *testing.T) {
+	runOn(t, 2, 1, func(r rank) {
+		memory := r.comm.Arena()
+		r.no(memory.Register(world.Of(r.comm).Registrar()))
+		var before uint64
+		for i := range 20 {
+			w := allocate[int64](r, 10_000)
+			if i == 0 { // has grown
+				before = memory.Usage().Registrations
+			}
+			other := 1 - r.comm.Rank()
+			r.no(w.Fence(r))
+			r.no(w.Put(other, 9_000, []int64{int64(i), 7}))
+			if old := must[int64](r)(w.FetchAdd(other, 5, 3)); old != 0 {
+				r.Errorf("FetchAdd finds %d in a new window", old)
+			}
+			r.no(w.Fence(r))
+			if l := w.Local(); l[9_000] != int64(i) || l[9_001] != 7 || l[5] != 3 {
+				r.Errorf("window %d holds %d, %d, %d", i, l[9_000], l[9_001], l[5])
+			}
+			r.no(w.Free(r))
+		}
+		if n := memory.Usage().Registrations - before; n != 0 {
+			r.Errorf("%d registrations", n)
+		}
+	})
 }
 
 // await polls until something is so.

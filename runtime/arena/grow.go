@@ -183,15 +183,26 @@ func (a *Arena) advance(s *segment, generous, exact int64) (add func(), err erro
 	}, nil
 }
 
-// addSegment wakes a segment that is large enough, or makes, populates and publishes
-// one. Memory is reserved before anything is made: what cannot be had leaves nothing
-// behind.
+// addSegment wakes a segment that is large enough, or makes one: of the ordinary size
+// or, where so much cannot be registered, of the size that is needed.
 func (a *Arena) addSegment(need int64) (add func(), err error) {
-	if s := a.sleeper(need); s != nil && a.wake(s, need) == nil {
-		return a.enlist(s)
-	}
 	need = roundUp(need, a.classes.page)
+	if s := a.sleeper(need); s != nil && a.wake(s, need) == nil {
+		if add, err = a.enlist(s); err == nil || int64(len(s.mem)) == need {
+			return add, err
+		}
+	}
 	size := max(a.larger, need)
+	if add, err = a.extend(size, need); err != nil && a.registrar != nil && size > need {
+		return a.extend(need, need)
+	}
+	return add, err
+}
+
+// extend makes, populates, publishes and registers a segment. Memory is reserved before
+// anything is made: what cannot be had leaves nothing behind. What cannot be registered
+// sleeps.
+func (a *Arena) extend(size, need int64) (add func(), err error) {
 	var s *segment
 	err = a.reserved(a.filled(need, size), need, func(bytes int64) (err error) {
 		if a.registrar != nil {
@@ -203,9 +214,11 @@ func (a *Arena) addSegment(need int64) (add func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.larger = min(2*a.larger, largestSegment)
 	a.know(s)
-	return a.enlist(s)
+	if add, err = a.enlist(s); err == nil {
+		a.larger = min(2*a.larger, largestSegment)
+	}
+	return add, err
 }
 
 // filled is how much of a segment to populate first. What is registered is populated

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/golaunch/golaunch/runtime/memlimit"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -72,7 +73,8 @@ func (a *Arena) register(s *segment) error {
 	began := time.Now()
 	region, err := a.registrar.Register(s.key, 0, s.mem)
 	if err != nil {
-		return a.errorf("registering segment %d: %w", s.key, err)
+		return a.errorf("registering segment %d, %s beside %s that are registered: %w",
+			s.key, memlimit.Bytes(int64(len(s.mem))), memlimit.Bytes(a.Usage().Registered), err)
 	}
 	s.region = region
 	a.mu.Lock()

@@ -112,30 +112,48 @@ var errMemlock = errors.New("cannot pin: RLIMIT_MEMLOCK")
 
 // A transport that can register no more is pressure: what is free is given up for it.
 func TestRegistrationPressure(t *testing.T) {
-	limited := &limitedRegistrar{registrations: newRegistrations(), limit: 64 << 20}
+	limited := &limitedRegistrar{registrations: newRegistrations(), limit: 20 << 20}
 	a := newArena(t, Config{Rank: 4})
 	if err := a.Register(limited); err != nil {
 		t.Fatal(err)
 	}
-	for _, mib := range []int{40, 50, 60} {
+	for _, mib := range []int{10, 12, 16} {
 		mustFree(t, a, mustAlloc[byte](t, a, mib<<20))
 	}
-	kept := mustAlloc[byte](t, a, 60<<20)
+	kept := mustAlloc[byte](t, a, 16<<20)
 	before := resources(t)
 	for range 5 {
-		_, err := Alloc[byte](a, 30<<20)
-		if !errors.Is(err, errMemlock) || !strings.Contains(err.Error(), "rank 4: arena: ") || !strings.Contains(err.Error(), "registering segment") {
+		_, err := Alloc[byte](a, 7<<20)
+		if !errors.Is(err, errMemlock) || !strings.Contains(err.Error(), "rank 4: arena: ") || !strings.Contains(err.Error(), ", 7.0 MiB beside 16.0 MiB that are registered: ") {
 			t.Errorf("%v", err)
 		}
 	}
-	if after := resources(t); after.descriptors > before.descriptors+1 {
+	if after := resources(t); after.descriptors > before.descriptors+2 {
 		t.Errorf("each refusal leaves something behind: %+v, before %+v", after, before)
 	}
 	if u := a.Usage(); u.Registered != limited.bytes() {
 		t.Errorf("%d bytes are registered: %+v", limited.bytes(), u)
 	}
 	mustFree(t, a, kept)
-	mustAlloc[byte](t, a, 30<<20)
+	mustAlloc[byte](t, a, 7<<20)
+}
+
+// What can be registered is made, although the ordinary segment could not be.
+func TestRegistrationOfWhatIsNeeded(t *testing.T) {
+	limited := &limitedRegistrar{registrations: newRegistrations(), limit: 40 << 20}
+	a := newArena(t, Config{})
+	if err := a.Register(limited); err != nil {
+		t.Fatal(err)
+	}
+	var all [][]byte
+	for range 5 {
+		all = append(all, mustAlloc[byte](t, a, 7<<20))
+	}
+	for _, mem := range all {
+		if _, ok := a.Remote(mem); !ok {
+			t.Error("not registered")
+		}
+	}
 }
 
 type limitedRegistrar struct {

@@ -35,7 +35,8 @@ func (r *Region) Close() error {
 	return errors.Join(r.far.Close(), r.near.Close())
 }
 
-// register makes memory of the arena accessible to peers through the transports.
+// register makes memory of the arena accessible to peers through the transports. The
+// Remotes may have an offset.
 func (p *process) register(mem []byte) (*Region, error) {
 	at, ok := p.arena.Locate(mem)
 	if !ok {
@@ -45,12 +46,28 @@ func (p *process) register(mem []byte) (*Region, error) {
 	if err != nil || p.far == nil {
 		return &Region{near: near}, err
 	}
-	far, err := p.far.Register(at.Key, at.Offset, mem)
+	far, err := p.registerFar(at, mem)
 	if err != nil {
 		return nil, errors.Join(err, near.Close())
 	}
 	return &Region{near: near, far: far}, nil
 }
+
+// registerFar makes memory of the arena accessible to ranks of other hosts. Nothing is
+// to be done where the arena is registered. Its key outlives the region then: who has
+// it is to confirm that it is not used any more, or Forsake.
+func (p *process) registerFar(at arena.Extent, mem []byte) (transport.Region, error) {
+	if r, ok := p.arena.Remote(mem); ok {
+		return registered{r}, nil
+	}
+	return p.far.Register(at.Key, at.Offset, mem)
+}
+
+// registered is a part of the arena, which is registered as long as it is in use.
+type registered struct{ remote transport.Remote }
+
+func (r registered) Remote() transport.Remote { return r.remote }
+func (r registered) Close() error             { return nil }
 
 // registerFor makes memory accessible to one rank: for a rank on another host, any
 // memory that stays where it is.
