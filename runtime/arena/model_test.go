@@ -16,6 +16,8 @@ type model struct {
 	rng  *rand.Rand
 	live []owned
 	next byte
+
+	registered bool
 }
 
 type owned struct {
@@ -30,6 +32,9 @@ func (m *model) alloc(n int) {
 	}
 	if !all(s, 0) {
 		m.t.Fatalf("%d bytes are not all zero", n)
+	}
+	if r, ok := m.a.Remote(s); ok != m.registered || ok && r.Len != int64(n) {
+		m.t.Fatalf("%d bytes: registered is %v, %+v", n, ok, r)
 	}
 	align := uintptr(lineAlign)
 	if n >= os.Getpagesize() {
@@ -88,7 +93,8 @@ func (m *model) checkUsage() {
 	for _, o := range m.live {
 		want += m.a.classes.of(int64(len(o.mem))).size
 	}
-	if u.InUse != want || u.Populated > u.Mapped || u.InUse+u.Free+u.Quarantined > u.Populated {
+	if u.InUse != want || u.Populated > u.Mapped || u.InUse+u.Free+u.Quarantined > u.Populated ||
+		m.registered && u.Registered != u.Populated {
 		m.t.Fatalf("%d bytes are in use, %+v", want, u)
 	}
 }
@@ -114,6 +120,11 @@ func (m *model) disturb(step int) {
 func TestModel(t *testing.T) {
 	for seed := range uint64(6) {
 		m := &model{t: t, a: newArena(t, Config{}), rng: rand.New(rand.NewPCG(seed, 1))}
+		if m.registered = seed%2 == 1; m.registered {
+			if err := m.a.Register(newRegistrations()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for step := range 1500 {
 			switch {
 			case m.rng.IntN(100) < 48+8*(step/300%2) && len(m.live) < 60:

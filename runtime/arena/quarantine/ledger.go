@@ -1,5 +1,7 @@
 package quarantine
 
+import "slices"
+
 // A Ledger is what one rank knows of its holds, by their names, and of the extents
 // they keep. Names are not used twice. The zero Ledger is empty.
 //
@@ -65,15 +67,28 @@ func (l *Ledger[Name, Extent]) Free(e Extent, under Name) bool {
 // Confirm notes that a rank touches nothing any more that it could under a hold. It
 // returns the extents that nobody holds now.
 func (l *Ledger[Name, Extent]) Confirm(name Name, rank int) (released []Extent) {
-	h := l.open[name]
-	if h == nil {
-		if l.early == nil {
-			l.early = map[Name][]int{}
-		}
-		l.early[name] = append(l.early[name], rank)
-		return nil
+	if h := l.open[name]; h != nil {
+		return l.settle(name, h, rank)
 	}
-	return l.settle(name, h, rank)
+	l.expect(name, rank)
+	return nil
+}
+
+// maxEarly is how many holds may be confirmed before they are opened. They are as many
+// as broke at other ranks and not here, yet. What is forgotten beyond that is kept
+// until its rank is gone.
+const maxEarly = 1024
+
+// expect notes a confirmation of a hold that is not open.
+func (l *Ledger[Name, Extent]) expect(name Name, rank int) {
+	if l.early == nil {
+		l.early = map[Name][]int{}
+	}
+	known := l.early[name]
+	if known == nil && len(l.early) == maxEarly || l.gone[rank] || slices.Contains(known, rank) {
+		return
+	}
+	l.early[name] = append(known, rank)
 }
 
 // Gone notes that nothing of a rank can arrive any more. It returns the extents

@@ -38,3 +38,20 @@ func TestLedger(t *testing.T) {
 		t.Error("1 has confirmed and 3 is gone")
 	}
 }
+
+// A peer that confirms what nobody opens does not fill the memory.
+func TestEarlyIsBounded(t *testing.T) {
+	var l Ledger[int, int]
+	for range 2 {
+		for name := range 10 * maxEarly {
+			l.Confirm(name, 1)
+		}
+	}
+	names, ranks := len(l.early), 0
+	for _, of := range l.early {
+		ranks += len(of)
+	}
+	if names != maxEarly || ranks != maxEarly {
+		t.Errorf("%d names, %d confirmations", names, ranks)
+	}
+}
