@@ -43,11 +43,19 @@ func (p *process) hold(name arena.HoldName, ranks []int, wide bool) {
 	p.listen() // for their confirmations
 }
 
+// manyRanks is from where on a confirmation makes no connection: when a communicator
+// breaks, all of its ranks would connect to all. Those that are told nothing keep what
+// they freed until this rank has left.
+const manyRanks = 32
+
 // confirm tells ranks that this one touches nothing any more that it could under
 // their hold of that name, and that what it had begun has arrived. It does not wait.
 func (p *process) confirm(name arena.HoldName, ranks []int) {
 	msg := encodeConfirmation(name)
 	for _, rank := range ranks {
+		if len(ranks) >= manyRanks && !p.router.Connected(rank) {
+			continue
+		}
 		if p.local(rank) {
 			p.tell(rank, msg) // what was written there has been
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -94,4 +95,31 @@ func putAndFlush(ctx context.Context, in *world.Inside, m int, to transport.Remo
 		return err
 	}
 	return await(ctx, in, m, func(id transport.OpID) error { return conn.Flush(id) })
+}
+
+// Confirming to many ranks connects to none of them, and what they are not told of
+// stays held until this rank has left.
+func TestManyRanksAreNotConnected(t *testing.T) {
+	const ranks = 40
+	worldtest.Run(t, ranks, func(ctx context.Context, comm *world.Comm) {
+		if err := barrier(ctx, comm); err != nil {
+			t.Error(err)
+		}
+		memory := comm.Arena()
+		mem, err := arena.Alloc[byte](memory, 4096)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		before := memory.Usage()
+		if err := arena.FreeUnder(memory, mem, world.Of(comm).Forsake(1)); err != nil {
+			t.Error(err)
+		}
+		if err := barrier(ctx, comm); err != nil {
+			t.Error(err)
+		}
+		if u := memory.Usage(); u.Quarantined != 4096 || u.InUse >= before.InUse {
+			t.Errorf("rank %d: %+v, before %+v", comm.Rank(), u, before)
+		}
+	})
 }

@@ -58,6 +58,9 @@ func (r *Router) Conn(ctx context.Context, rank int) (transport.Conn, error) {
 	return c, nil
 }
 
+// Connected reports whether Conn would have to connect no more.
+func (r *Router) Connected(rank int) bool { return r.peers[rank].conn.Load() != nil }
+
 // bind ends ctx also with the router.
 func (r *Router) bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
