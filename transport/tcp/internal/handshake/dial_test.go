@@ -191,7 +191,7 @@ func TestAWrongConfirmationDoesNotComeOut(t *testing.T) {
 func TestTheErrorListsWhatEachAddressSaid(t *testing.T) {
 	other := open(t, identity(3))
 	me := identity(1)
-	me.Timeout = 2 * time.Second // those who do answer have it, on a busy machine as well
+	me.Timeout = 5 * time.Second // those who do answer have it, on a busy machine as well
 	addrs := []netip.AddrPort{blackhole(t), refusing(t), saying(t, ""), saying(t, "SSH-2.0-OpenSSH_9.2\r\n"), hangingUp(t), other.Addrs()[0]}
 	_, err := Dial(limited(t), addrs, me, 2)
 	if err == nil {
