@@ -52,10 +52,11 @@ var floors = map[string][]string{
 	"transport/shm":           {"transport", "runtime/relax"},
 	"transport/transporttest": {"transport"},
 
-	"transport/tcp/wire":               {},
-	"transport/tcp/internal/address":   {},
-	"transport/tcp/internal/handshake": {},
-	"transport/tcp":                    {"transport", "transport/tcp/wire", "transport/tcp/internal/address", "transport/tcp/internal/handshake"},
+	"transport/internal/address":   {},
+	"transport/internal/handshake": {},
+
+	"transport/tcp/wire": {},
+	"transport/tcp":      {"transport", "transport/tcp/wire", "transport/internal/address", "transport/internal/handshake"},
 
 	"launcher/boot":                {},
 	"launcher/boot/pmi":            {"launcher/boot/pmi/wire"},
@@ -251,7 +252,7 @@ func bootIsPlain(s source) string {
 
 func transportsInOneFile(s source) string {
 	for _, room := range s.house() {
-		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest"
+		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest" && !strings.HasPrefix(room, "transport/internal/")
 		concrete = concrete && !(strings.HasPrefix(s.dir(), "transport/") && strings.HasPrefix(room, s.dir()+"/")) // its own rooms
 		if concrete && s.path != "runtime/world/transports.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
 			return "names " + room

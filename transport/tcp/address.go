@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/golaunch/golaunch/transport/tcp/internal/address"
+	"github.com/golaunch/golaunch/transport/internal/address"
 )
 
 // An endpoint's address is its rank, so that another one's is noticed before

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/transport"
-	"github.com/golaunch/golaunch/transport/tcp/internal/address"
-	"github.com/golaunch/golaunch/transport/tcp/internal/handshake"
+	"github.com/golaunch/golaunch/transport/internal/address"
+	"github.com/golaunch/golaunch/transport/internal/handshake"
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/transport"
-	"github.com/golaunch/golaunch/transport/tcp/internal/address"
-	"github.com/golaunch/golaunch/transport/tcp/internal/handshake"
+	"github.com/golaunch/golaunch/transport/internal/address"
+	"github.com/golaunch/golaunch/transport/internal/handshake"
 )
 
 // An endpoint is one rank's end.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/transport"
-	"github.com/golaunch/golaunch/transport/tcp/internal/address"
-	"github.com/golaunch/golaunch/transport/tcp/internal/handshake"
+	"github.com/golaunch/golaunch/transport/internal/address"
+	"github.com/golaunch/golaunch/transport/internal/handshake"
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 	"github.com/golaunch/golaunch/transport/transporttest"
 )
