@@ -6,7 +6,7 @@ FUZZ    ?= 20s
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test vet lint cross race fuzz bench bench-peers scale soak clean
+.PHONY: help build run test vet lint cross race verbs-test fuzz bench bench-peers scale soak clean
 
 help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ cross: ## the house also stands on arm64
 
 race: ## the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+verbs-test: ## transport/verbs on a soft-RoCE device, in guests (needs qemu and a C compiler; docs/verbs.md)
+	transport/verbs/guest/test.sh
 
 fuzz: ## every fuzz target for $(FUZZ)
 	@set -e; for target in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort -u); do \

@@ -57,6 +57,7 @@ var floors = map[string][]string{
 
 	"transport/tcp/wire": {},
 	"transport/tcp":      {"transport", "transport/tcp/wire", "transport/internal/address", "transport/internal/handshake"},
+	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake"},
 
 	"launcher/boot":                {},
 	"launcher/boot/pmi":            {"launcher/boot/pmi/wire"},
@@ -263,6 +264,7 @@ func transportsInOneFile(s source) string {
 
 func unsafeIsNamed(s source) string {
 	named := strings.HasSuffix(strings.TrimSuffix(s.path, "_test.go"), "_unsafe") || strings.HasSuffix(s.path, "_unsafe.go")
+	named = named || strings.HasSuffix(s.path, "_cgo.go") // pointers are what cgo is about
 	if slices.Contains(s.imports, "unsafe") && !named && path.Base(s.dir()) != "asm" {
 		return "imports unsafe and is not called *_unsafe.go"
 	}

@@ -80,7 +80,7 @@
 //	runtime/arena/quarantine  pure: when freed memory may be used again
 //	runtime/arena/foreign     registrations of memory that is not the arena's
 //	runtime/memlimit      how much memory the host and its control groups have left
-//	transport             the contract; transport/shm the shared memory
+//	transport             the contract; shm, tcp and verbs (RDMA) beneath it
 //	launcher, launcher/boot  the supervisor's side and the rank's side of starting
 //
 // Imports go down only; arch_test.go says who may import whom, which rooms are

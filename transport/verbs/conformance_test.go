@@ -1,0 +1,20 @@
+package verbs
+
+import (
+	"testing"
+
+	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/transporttest"
+)
+
+func suite(p transport.Provider) func(t testing.TB, size int) *transporttest.World {
+	return func(t testing.TB, size int) *transporttest.World { return transporttest.NewWorld(t, p, size) }
+}
+
+func TestConformance(t *testing.T) {
+	p := provider(t)
+	t.Run("heap", func(t *testing.T) { transporttest.Run(t, suite(p)) })
+	t.Run("Delaying", func(t *testing.T) {
+		transporttest.Run(t, suite(transporttest.Delaying(p, transporttest.Seed(t))))
+	})
+}
