@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/golaunch/golaunch/transport"
@@ -44,9 +45,10 @@ func (e *endpoint) Dial(ctx context.Context, rank int, addr []byte) (transport.C
 }
 
 func (e *endpoint) dial(ctx context.Context, rank int, addr []byte) (*origin, error) {
-	if e.closed.Load() {
+	if !e.hold() {
 		return nil, transport.ErrClosed
 	}
+	defer e.running.Done()
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -89,8 +91,17 @@ func (e *endpoint) connect(ctx context.Context, rank int, offer address.Offer) (
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, func() { _ = side.SetDeadline(time.Unix(1, 0)) })()
+	var settled atomic.Bool // the connection is, or ctx has ended: whichever was first
+	defer context.AfterFunc(ctx, func() {
+		if settled.CompareAndSwap(false, true) {
+			_ = side.SetDeadline(time.Unix(1, 0))
+		}
+	})()
 	o, err := e.arrange(rank, side)
+	if err == nil && !settled.CompareAndSwap(false, true) {
+		err = context.Cause(ctx)
+		o.end(err)
+	}
 	if err != nil {
 		err = errors.Join(err, side.Close())
 		if e.closed.Load() {
@@ -115,12 +126,25 @@ func (e *endpoint) call(ctx context.Context, rank int, offer address.Offer) (net
 
 // begin starts a goroutine of the endpoint, unless that is closed.
 func (e *endpoint) begin(run func()) bool {
+	if !e.hold() {
+		return false
+	}
+	go func() {
+		defer e.running.Done()
+		run()
+	}()
+	return true
+}
+
+// hold keeps Close from taking down the device until running.Done, unless the endpoint
+// is closed.
+func (e *endpoint) hold() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed.Load() {
 		return false
 	}
-	e.running.Go(run)
+	e.running.Add(1)
 	return true
 }
 

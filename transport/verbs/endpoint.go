@@ -32,7 +32,7 @@ type endpoint struct {
 	ctx     context.Context // ends with Close, and with it every wait
 	cancel  context.CancelFunc
 	closed  atomic.Bool
-	running sync.WaitGroup // the endpoint's goroutines
+	running sync.WaitGroup // the endpoint's goroutines, and Dials
 
 	directory directory
 	local     locals
@@ -47,7 +47,7 @@ type endpoint struct {
 	poll    poller     // guarded by poll.mu
 	telling sync.Mutex // held while Progress is called: by one goroutine at a time
 
-	mu    sync.Mutex // guards dials, and that no goroutine starts after Close
+	mu    sync.Mutex // guards dials, and that running does not grow after Close
 	dials []dial     // by rank
 
 	handle     func(work) // dispatch
@@ -256,6 +256,8 @@ func (e *endpoint) sayGoodbye() {
 // closeDevice takes down what there is, connections first. Nobody posts or polls any
 // more when it has returned.
 func (e *endpoint) closeDevice() error {
+	e.poll.mu.Lock()
+	defer e.poll.mu.Unlock()
 	e.harvesting.Lock()
 	defer e.harvesting.Unlock()
 	e.table.gone = true

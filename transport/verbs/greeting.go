@@ -5,6 +5,8 @@ package verbs
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/golaunch/golaunch/transport"
 )
 
 // A greeting is what each end tells the other, over TCP, before their queue pairs
@@ -63,6 +65,8 @@ func decodeGreeting(b []byte) (g greeting, err error) {
 		return greeting{}, fmt.Errorf("queue pair %#x, packet %#x: more than 24 bits", g.pair, g.sequence)
 	case g.mtu < 1 || g.mtu > maxMTU || g.reads < 1 || g.reads > maxReads:
 		return greeting{}, fmt.Errorf("MTU %d, %d reads at once: out of range", g.mtu, g.reads)
+	case g.credits < transport.MinCredit:
+		return greeting{}, fmt.Errorf("credit for %d messages: less than everybody has", g.credits)
 	case le.Uint16(b[18:]) != 0:
 		return greeting{}, fmt.Errorf("a greeting with something behind the credits")
 	}
