@@ -75,8 +75,13 @@ func join(number int, side net.Conn, loopback bool) (r *rank, err error) {
 	r.far = other.Remote
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	r.conn, err = r.endpoint.Dial(ctx, 1-number, other.Address)
-	return r, err
+	if r.conn, err = r.endpoint.Dial(ctx, 1-number, other.Address); err != nil {
+		return nil, err
+	}
+	if err := r.out.Encode(card{}); err != nil { // both have dialled when join returns
+		return nil, err
+	}
+	return r, r.in.Decode(&card{})
 }
 
 // wait is Config.Wait of a rank that has a core of its own: it polls.
