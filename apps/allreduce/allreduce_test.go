@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
+	"github.com/golaunch/golaunch/apps/internal/bench/benchtest"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/window"
@@ -43,18 +43,6 @@ func TestResults(t *testing.T) {
 
 func checkLines(t *testing.T, text string, ranks int) {
 	t.Helper()
-	var got []bench.Result
-	for line := range strings.Lines(text) {
-		var r bench.Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if r.US <= 0 {
-			t.Errorf("%q: no time", line)
-		}
-		r.US = 0
-		got = append(got, r)
-	}
 	result := func(op string, bytes int, buffers string) bench.Result {
 		return bench.Result{Op: op, Bytes: bytes, Ranks: ranks, Transport: "shm", Buffers: buffers}
 	}
@@ -64,7 +52,7 @@ func checkLines(t *testing.T, text string, ranks int) {
 			want = append(want, result("allreduce_f64", bytes, buffers))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, benchtest.Results(t, text)); diff != "" {
 		t.Errorf("%d ranks:\n%s", ranks, diff)
 	}
 }

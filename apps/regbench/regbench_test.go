@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/golaunch/golaunch/apps/internal/bench"
+	"github.com/golaunch/golaunch/apps/internal/bench/benchtest"
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/runtime/worldtest"
@@ -31,19 +31,7 @@ func results(t *testing.T, hosts, each int, args ...string) []bench.Result {
 			t.Errorf("rank %d: %v", comm.Rank(), err)
 		}
 	})
-	var got []bench.Result
-	for line := range strings.Lines(out.String()) {
-		var r bench.Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if r.US <= 0 {
-			t.Errorf("%q: no time", line)
-		}
-		r.US = 0
-		got = append(got, r)
-	}
-	return got
+	return benchtest.Results(t, out.String())
 }
 
 func TestResults(t *testing.T) {
