@@ -72,7 +72,7 @@ func (e *endpoint) dial(ctx context.Context, rank int, addr []byte) (*peer, erro
 	if rank < 0 || rank >= e.cfg.Size {
 		return nil, fmt.Errorf("there are ranks 0 to %d", e.cfg.Size-1)
 	}
-	offer, err := decodeAddress(rank, addr)
+	offer, err := address.DecodeEndpoint(rank, addr)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func crowd(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	offer, err := decodeAddress(0, addr)
+	offer, err := address.DecodeEndpoint(0, addr)
 	if err != nil {
 		return err
 	}

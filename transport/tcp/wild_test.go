@@ -44,7 +44,7 @@ func startWild(t testing.TB, p Provider) *wild {
 	w.conn = dialAs(t, e, 1)
 	// Rank 0 dials the connection that there is.
 	offer := e.offer
-	addr, err := encodeAddress(1, offer)
+	addr, err := address.EncodeEndpoint(1, offer)
 	check(t, err)
 	w.c, err = e.Dial(t.Context(), 1, addr)
 	check(t, err)

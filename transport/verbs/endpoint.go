@@ -177,7 +177,7 @@ func (e *endpoint) listen(p Provider) error {
 	}
 	offer.Port = e.listener.Addrs()[0].Port()
 	e.offer = offer
-	if e.address, err = encodeAddress(e.cfg.Rank, offer); err != nil {
+	if e.address, err = address.EncodeEndpoint(e.cfg.Rank, offer); err != nil {
 		_ = e.listener.Close()
 	}
 	return err
