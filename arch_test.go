@@ -76,7 +76,7 @@ var floors = map[string][]string{
 	"launcher/internal/netns":      {},
 	"launcher/internal/built":      {},
 	"launcher/internal/placement":  {},
-	"launcher/internal/scale":      {"launcher/internal/tree"},
+	"launcher/internal/scale":      {"launcher/internal/tree", "runtime/group/exchange"},
 	"launcher/internal/scale/page": {"launcher/internal/scale", "launcher/internal/tree"},
 	"launcher/internal/slots":      {},
 	"launcher/internal/proc":       {},

@@ -1,6 +1,10 @@
 package scale
 
-import "math"
+import (
+	"math"
+
+	"github.com/golaunch/golaunch/runtime/group/exchange"
+)
 
 // saying is the root's work with so many things that all are told.
 func (s *launching) saying(told float64) Instant {
@@ -89,15 +93,16 @@ func (s *launching) meet() {
 	s.o.Met += s.Meet.times(float64(connections)) + Instant(steps)*3*s.Latency.time()
 }
 
-// meeting is how many steps a barrier between hosts has, and to how many others each
-// host connects: runtime/group/exchange.Radix times as many are known after each.
+// meeting is how many steps a barrier between hosts has, and from how many others each
+// host hears.
 func meeting(hosts int) (steps, connections int) {
-	const radix = 4
-	for known := 1; known < hosts; known *= radix {
-		connections += (min(known*radix, hosts) - 1) / known
-		steps++
+	sends, sources := exchange.Route(0, hosts, exchange.Radix)
+	for i, s := range sends {
+		if i == 0 || s.After != sends[i-1].After {
+			steps++
+		}
 	}
-	return steps, connections
+	return steps, len(sources)
 }
 
 func (s *launching) sum() {
