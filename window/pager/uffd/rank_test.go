@@ -129,6 +129,11 @@ func cluster(t *testing.T, ranks, pages int) (*Cache, []*rank) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	if m, err := Create(c.File(), pages); errors.Is(err, ErrUnavailable) {
+		t.Skipf("uffd: run as root, or allow it by vm.unprivileged_userfaultfd: %v", err)
+	} else if err != nil || m.Close() != nil {
+		t.Fatal("mapping the cache: ", err)
+	}
 	var all []*rank
 	for i := range ranks {
 		all = append(all, startRank(t, c, i))
@@ -153,7 +158,7 @@ func startRank(t *testing.T, c *Cache, number int) *rank {
 	n, oobn, _, _, err := unix.Recvmsg(pair[0], base, oob, unix.MSG_CMSG_CLOEXEC)
 	if err != nil || n != len(base) {
 		cmd.Wait()
-		t.Skipf("uffd: this process may not watch pages: %v", err)
+		t.Fatalf("rank %d has not mapped the cache: %v", number, err)
 	}
 	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
 	if err != nil {
