@@ -27,13 +27,13 @@
 //	take away             View.Protect of every view, read Cache.Page if it was written,
 //	                      Cache.Punch, View.Protect of every view, View.Wake of every view
 //
-// Protect comes before Punch so that no write is lost. A page that was writable leaves
-// a hole without markers; one that was protected leaves its own, on the kernels tried
-// so far (Linux 6.18), and Protect behind Punch does not rely on that. A fault that
-// comes in between finds the page absent or protected, and is told of: it may be
-// dropped, if Wake follows, which has the access tried again. The same fault may be
-// told of many times (a signal interrupts the thread that waits): what is to be done
-// depends on the page, not on the message.
+// Protect comes before Punch so that no write is lost, and again behind it because a
+// hole may have no marker: a page that was writable leaves none, and one that was
+// protected may lose its own to a load that comes at the same moment (once in tens of
+// thousands of times on Linux 6.18). A fault that comes in between finds the page absent or
+// protected, and is told of: it may be dropped, if Wake follows, which has the access
+// tried again. The same fault may be told of many times (a signal interrupts the
+// thread that waits): what is to be done depends on the page, not on the message.
 //
 // A hole must not be read through Cache.Page: that would fill it with zeros. Nor may
 // the cache's memory be registered with a NIC or io_uring: the pages that they hold
