@@ -340,7 +340,8 @@ func TestDetachedJob(t *testing.T) {
 	c.launch(0, with("--detach -n 2", "/nothing")...).expect(t, result{2, "", "/nothing: no such file or directory"})
 	c.launch(0, with("--detach -n 9", "true")...).expect(t, result{2, "", "golaunch: 9 ranks cannot be placed"})
 	fifo := newFifo(t)
-	got := c.launch(0, with("--detach -n 4 -x FIFO="+fifo.Name(), sh("echo rank $GOLAUNCH_RANK; read x <$FIFO; echo $x; echo end >&2; exit 3")...)...)
+	// dd takes a line at once; a shell's read takes bytes, of which the others take some.
+	got := c.launch(0, with("--detach -n 4 -x FIFO="+fifo.Name(), sh("echo rank $GOLAUNCH_RANK; dd bs=6 count=1 status=none <$FIFO; echo end >&2; exit 3")...)...)
 	got.expect(t, result{0, "", ""})
 	name := strings.TrimSpace(got.stdout)
 	if job := c.theJob(2); job.Job != name || !job.Front.Detached {
