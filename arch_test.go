@@ -127,9 +127,14 @@ var floors = map[string][]string{
 	"window/element":      {},
 	"window/pager/stride": {},
 	"window/pager/uffd":   {},
-	"window/packet":       {"runtime/job", "runtime/group"},
-	"window/lock":         {"runtime/job", "runtime/waiting", "runtime/group"},
-	"window":              {"window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
+	"window/pager/line":   {},
+	"window/pager/parcel": {"window/coherence"},
+	"window/pager":        {"window/pager/line", "window/pager/uffd"},
+	// It imports this project's launcher for its line to the supervisor only.
+	"window/pager/process": {"window/pager/line", "window/pager/parcel", "window/pager/stride", "window/pager/uffd", "window/coherence", "transport", "transport/tcp", "launcher/boot"},
+	"window/packet":        {"runtime/job", "runtime/group"},
+	"window/lock":          {"runtime/job", "runtime/waiting", "runtime/group"},
+	"window":               {"window/pager", "window/pager/line", "window/pager/process", "window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
 
 	"collectives/schedule": {},
 	"collectives/reduce":   {},
@@ -177,7 +182,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/foreign/ranges", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/stride"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/foreign/ranges", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/parcel", "window/pager/stride"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{
@@ -196,7 +201,7 @@ var rules = []rule{
 	{"tests import what their room may, and test rooms", testsImportDown, source{path: "transport/x_test.go", imports: []string{module + "/runtime/world"}}},
 	{"pure rooms do no I/O and have no clock", staysPure, source{path: "collectives/schedule/x.go", imports: []string{"time"}}},
 	{"boot uses the standard library only", bootIsPlain, source{path: "launcher/boot/x.go", imports: []string{"golang.org/x/sys/unix"}}},
-	{"concrete transports are named in one file", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
+	{"concrete transports are named in one file, and in one of the pager", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
 	{"unsafe stands in files named for it", unsafeIsNamed, source{path: "window/x.go", imports: []string{"unsafe"}}},
 	{"cgo stands in files named for it", cgoIsNamed, source{path: "transport/x.go", imports: []string{"C"}}},
 	{"assembly is named for its architecture", assemblyIsNamed, source{path: "window/x.s"}},
@@ -255,7 +260,7 @@ func transportsInOneFile(s source) string {
 	for _, room := range s.house() {
 		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest" && !strings.HasPrefix(room, "transport/internal/")
 		concrete = concrete && !(strings.HasPrefix(s.dir(), "transport/") && strings.HasPrefix(room, s.dir()+"/")) // its own rooms
-		if concrete && s.path != "runtime/world/transports.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
+		if concrete && s.path != "runtime/world/transports.go" && s.path != "window/pager/process/endpoint.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
 			return "names " + room
 		}
 	}
@@ -292,20 +297,20 @@ func runtimeIsNoPackage(s source) string {
 	return ""
 }
 
-// secondInstance is the one file that may have an init function and end the process:
-// the helper process of a job that golaunch has not started is a second instance of
-// the user's program, which has to be caught before main.
-const secondInstance = "launcher/boot/helper/process.go"
+// secondInstances are the files that may have an init function and end the process: the
+// helper process of a job that golaunch has not started, and the pager process of a host,
+// are second instances of the user's program, which have to be caught before main.
+var secondInstances = []string{"launcher/boot/helper/process.go", "window/pager/process/process.go"}
 
 func nobodyExits(s source) string {
-	if slices.Contains(s.calls, "os.Exit") && s.pkg != "main" && !s.isTest() && s.path != secondInstance {
+	if slices.Contains(s.calls, "os.Exit") && s.pkg != "main" && !s.isTest() && !slices.Contains(secondInstances, s.path) {
 		return "calls os.Exit"
 	}
 	return ""
 }
 
 func noInit(s source) string {
-	if slices.Contains(s.calls, "func init") && s.path != secondInstance {
+	if slices.Contains(s.calls, "func init") && !slices.Contains(secondInstances, s.path) {
 		return "has an init function"
 	}
 	return ""

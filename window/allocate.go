@@ -17,7 +17,10 @@ import (
 // An Option changes what Allocate makes.
 type Option func(*options)
 
-type options struct{ name string }
+type options struct {
+	name     string
+	coherent bool
+}
 
 // Name gives the window a name, for errors.
 func Name(name string) Option { return func(o *options) { o.name = name } }
@@ -42,6 +45,9 @@ func Allocate[T any](ctx context.Context, comm *world.Comm, n int, opts ...Optio
 	if o.name != "" {
 		w.what = fmt.Sprintf("window %q", o.name)
 	}
+	if o.coherent {
+		w.coherent = &coherent{}
+	}
 	if err := w.allocate(ctx, comm, t, n); err != nil {
 		return nil, err
 	}
@@ -64,11 +70,11 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 	if errors.As(err, &refused) {
 		err = c.errorf("Allocate of %s on communicator %q: %w", plural(n), comm.Name(), err)
 		c.retire(nil)
-		return errors.Join(err, c.disown())
+		return errors.Join(err, c.closeCoherent(), c.disown())
 	}
 	err = c.fail(world.OpAllocate, err)
 	c.retire(err)
-	return errors.Join(err, c.forsake())
+	return errors.Join(err, c.closeCoherent(), c.forsake())
 }
 
 // make goes through the rounds of Allocate. Until the last one nobody touches what another
@@ -78,14 +84,23 @@ func (c *core) make(ctx context.Context, t reflect.Type, n int) error {
 	if err != nil {
 		return err
 	}
-	offers, err := c.offer(ctx, n)
+	own := n
+	if c.coherent != nil {
+		own = 0 // the elements are the pager's
+		c.coherent.counts, counts = counts, make([]int, len(counts))
+	}
+	offers, err := c.offer(ctx, own)
 	if err != nil {
 		return err
 	}
 	if c.group, err = c.in.NewGroup(ctx, c.what); err != nil {
 		return err
 	}
-	_, err = agree(ctx, c.in, signatureMapped, refusing(c.mapParts(offers, counts), statement{}))
+	err = c.mapParts(offers, counts)
+	if err == nil && c.coherent != nil {
+		err = c.openCoherent(offers)
+	}
+	_, err = agree(ctx, c.in, signatureMapped, refusing(err, statement{}))
 	if err != nil {
 		return errors.Join(err, c.disband(ctx))
 	}
@@ -105,7 +120,7 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 	}
 	var mine statement
 	if err == nil {
-		mine = statement{text: t.String(), values: [6]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n))}}
+		mine = statement{text: t.String(), values: [6]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n)), c.in.Unique(), c.mode()}}
 	}
 	all, err := agree(ctx, c.in, signatureDescribe, refusing(err, mine))
 	if err != nil {
@@ -116,7 +131,13 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("its elements are of type %s (%d bytes), those of rank %d of type %s (%d bytes)",
 				s.text, s.values[1], c.in.WorldRank(0), all[0].text, all[0].values[1])}
 		}
+		if s.values[5] != all[0].values[5] {
+			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("it asks for a coherent window, or rank %d does, and not both", c.in.WorldRank(0))}
+		}
 		counts = append(counts, int(s.values[2]))
+	}
+	if c.coherent != nil {
+		c.coherent.number = all[0].values[4]
 	}
 	c.native = c.kind.Native
 	return counts, c.admit(ctx, all)
@@ -126,6 +147,9 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 func (c *core) offer(ctx context.Context, n int) ([]statement, error) {
 	err := c.acquire(n)
 	var mine statement
+	if err == nil && c.coherent != nil {
+		mine.text, err = c.meetPager(ctx)
+	}
 	if err == nil {
 		near, far := c.own.region.Remote(), c.own.region.Far()
 		mine.values = [6]uint64{near.Key, uint64(near.Offset), uint64(near.Len), far.Key, uint64(far.Offset)}

@@ -48,17 +48,18 @@ func (c *core) Free(ctx context.Context) error {
 	}
 	c.end(errFreed)
 	c.retire(nil) // nobody asks any more: all agree
+	unmapped := c.closeCoherent()
 	if err = c.disband(ctx); err != nil {
 		err = c.fail(world.OpFree, err)
 	}
-	return errors.Join(err, c.disown())
+	return errors.Join(err, unmapped, c.disown())
 }
 
 // desert gives the window up at this rank alone, for a reason.
 func (c *core) desert(why error) error {
 	c.end(errFreed)
 	c.retire(why)
-	return c.forsake()
+	return errors.Join(c.closeCoherent(), c.forsake())
 }
 
 // retire ends this rank's service. With an error some origins may not know that.

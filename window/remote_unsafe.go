@@ -18,6 +18,9 @@ import (
 
 // putRemote is Put where the memory is not mapped, or there is no such memory.
 func (c *core) putRemote(target, disp int, from unsafe.Pointer, n int) error {
+	if c.coherent != nil {
+		return c.putCoherent(target, disp, from, n)
+	}
 	r := c.reach(target, disp, n)
 	if r == nil {
 		return c.refuse("Put", target, disp, n)
@@ -27,6 +30,9 @@ func (c *core) putRemote(target, disp int, from unsafe.Pointer, n int) error {
 }
 
 func (c *core) getRemote(target, disp int, to unsafe.Pointer, n int) error {
+	if c.coherent != nil {
+		return c.getCoherent(target, disp, to, n)
+	}
 	r := c.reach(target, disp, n)
 	if r == nil {
 		return c.refuse("Get", target, disp, n)
@@ -103,6 +109,9 @@ func (c *core) operateOnWord(r *remote, disp int, do func(conn transport.Conn, a
 // fetchRemote sets the element at disp to itself op the one at from, and stores what it
 // was at old.
 func (c *core) fetchRemote(name string, target, disp int, old, from unsafe.Pointer, op Op) error {
+	if c.coherent != nil {
+		return c.fetchCoherent(name, target, disp, old, from, op)
+	}
 	r := c.reach(target, disp, 1)
 	if r == nil {
 		return c.refuse(name, target, disp, 1)
@@ -135,6 +144,9 @@ func (c *core) fetchFrom(r *remote, disp int, old, from unsafe.Pointer, op Op) (
 // swapRemote stores the element at replacement at disp if it equals the one at expect, and
 // what it was at old.
 func (c *core) swapRemote(target, disp int, old, expect, replacement unsafe.Pointer) error {
+	if c.coherent != nil {
+		return c.swapCoherent(target, disp, old, expect, replacement)
+	}
 	r := c.reach(target, disp, 1)
 	if r == nil {
 		return c.refuse("CompareAndSwap", target, disp, 1)
@@ -165,6 +177,9 @@ func (c *core) swapAt(r *remote, disp int, old, expect, replacement unsafe.Point
 
 // accumulateRemote is Accumulate where the memory is not mapped, or there is none.
 func (c *core) accumulateRemote(target, disp int, from unsafe.Pointer, n int, op Op) error {
+	if c.coherent != nil {
+		return c.accumulateCoherent(target, disp, from, n, op)
+	}
 	r := c.reach(target, disp, n)
 	if r == nil {
 		return c.refuse("Accumulate", target, disp, n)

@@ -92,7 +92,7 @@ func (c *core) Flush(target int) error {
 	if err == nil {
 		err = c.noEpoch(target)
 	}
-	if err == nil {
+	if err == nil && c.coherent == nil {
 		err = c.complete(c.parts[target].remote)
 	}
 	if err == nil {

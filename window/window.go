@@ -28,6 +28,8 @@ type core struct {
 	calls   calls     // what this rank waits for from their services
 	service *service  // of this rank, for the same ranks; nil if there are none
 
+	coherent *coherent // nil: the parts are not cached
+
 	kind    element.Kind
 	latches []lock.Latches // of the targets' ranges; nil unless the kind needs them
 	group   *world.Group
@@ -65,12 +67,21 @@ const (
 // Local is this rank's own part. The memory is the same that others reach by
 // operations: see docs/windows.md for when what they store can be seen here. It must
 // not be used after Free, nor after the rank has left.
-func (w *Window[T]) Local() []T { return elements[T](&w.parts[w.me]) }
+func (w *Window[T]) Local() []T {
+	p := w.parts[w.me]
+	if w.coherent != nil {
+		p.count = w.coherent.counts[w.me]
+	}
+	return elements[T](&p)
+}
 
 // Size is the number of elements of a rank's part, 0 if there is no such rank.
 func (c *core) Size(target int) int {
 	if uint(target) >= uint(len(c.parts)) {
 		return 0
+	}
+	if c.coherent != nil {
+		return c.coherent.counts[target]
 	}
 	if r := c.parts[target].remote; r != nil {
 		return r.count

@@ -22,6 +22,8 @@
 //	                              <-  done + memfd, once published; or failed(text)
 //	report(figures)               ->
 //	                              <-  done
+//	pager(host)                   ->
+//	                              <-  done + a socket to the host's pager
 //	leave                         ->
 //	                              <-  done: the exit that follows is no failure
 //

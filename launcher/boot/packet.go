@@ -20,12 +20,13 @@ const (
 	Abort    // Code; Text: reason
 	Welcome  // Rank, Size, Bytes: of details to follow; Text: host; with a descriptor: the job's memory
 	Refused  // Text: why
-	Done     // answers a request; with a descriptor when it was Open
+	Done     // answers a request; with a descriptor when it was Open or Pager
 	Failed   // answers a request; Text: why
 	Address  // Rank, Text: its transport address
 	Report   // Text: the rank's figures
 	More     // behind Welcome; Text: the next part of the details
-	lastKind = More
+	Pager    // Key: the number of a host that this supervisor plays; asks for a line to its pager
+	lastKind = Pager
 )
 
 // MaxText is the longest Text in bytes; Append cuts what is longer.

@@ -122,6 +122,17 @@ func (s *Session) Open(ctx context.Context, rank int, key uint64) (*os.File, err
 	return f, s.name(err, "opening segment %#x of rank %d", key, rank)
 }
 
+// Pager returns a socket whose other end the pager of this rank's host has: a process
+// that the supervisor starts when it is first asked for. A supervisor plays several hosts
+// when each of its ranks is one. The caller closes the socket.
+func (s *Session) Pager(ctx context.Context, host int) (*os.File, error) {
+	f, err := s.request(ctx, Packet{Kind: Pager, Key: uint64(host)}, nil)
+	if err == nil && f == nil {
+		err = errors.New("the supervisor sent no descriptor")
+	}
+	return f, s.name(err, "asking for the pager of its host")
+}
+
 // Abort asks for the end of the whole job; golaunch will exit with code (1 if it
 // is not between 1 and 255) and show reason. It returns when the supervisor has
 // taken note; moments later this process is stopped like every other.

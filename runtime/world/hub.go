@@ -23,6 +23,7 @@ type hub struct {
 	hosts  []int         // by rank
 	names  []string      // by host
 	secret []byte
+	pagers []boot.PagerProcess // by host
 
 	mu       sync.Mutex
 	members  int // that have joined and not closed
@@ -42,6 +43,7 @@ func newHub(hosts, ranksPerHost int) (*hub, error) {
 	for rank := range size {
 		h.hosts = append(h.hosts, rank/ranksPerHost)
 	}
+	h.pagers = make([]boot.PagerProcess, hosts)
 	for host := range hosts {
 		h.names = append(h.names, hostname())
 		if hosts > 1 {
@@ -97,6 +99,9 @@ func (h *hub) close() error {
 	for _, mem := range h.mems {
 		err = errors.Join(err, mem.Close())
 	}
+	for host := range h.pagers {
+		err = errors.Join(err, h.pagers[host].Close())
+	}
 	return err
 }
 
@@ -138,6 +143,10 @@ func (m *hubMember) Open(_ context.Context, rank int, key uint64) (*os.File, err
 		return nil, fmt.Errorf("rank %d, segment %d: %w", rank, key, transport.ErrKey)
 	}
 	return duplicate(f)
+}
+
+func (m *hubMember) Pager(_ context.Context, host int) (*os.File, error) {
+	return m.pagers[host].Admit(m.rank)
 }
 
 func (m *hubMember) Leave() error {

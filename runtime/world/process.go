@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -48,6 +49,9 @@ type process struct {
 	departed   []atomic.Int64  // by rank, when it was first seen to have left; 0: not
 	ctx        context.Context // ends with close
 	cancel     context.CancelFunc
+	unique     atomic.Uint32
+	pagerMu    sync.Mutex
+	pager      io.Closer      // the line to the host's pager; nil: none was needed
 	background sync.WaitGroup // goroutines that use all this: close waits for them
 	release    func() error   // what else to close, or nil
 	left       atomic.Bool
@@ -177,7 +181,7 @@ func (p *process) close() error {
 	p.router.Close()
 	p.background.Wait()
 	p.waiter.Close()
-	err = errors.Join(err, p.segments.close(), p.arena.Close(), p.supervisor.Close())
+	err = errors.Join(err, p.closePager(), p.segments.close(), p.arena.Close(), p.supervisor.Close())
 	if p.release != nil {
 		err = errors.Join(err, p.release())
 	}

@@ -18,6 +18,8 @@ type supervisor interface {
 	Open(ctx context.Context, rank int, key uint64) (*os.File, error)
 	// SetAddress tells the ranks of all hosts how they reach this one.
 	SetAddress(address []byte) error
+	// Pager returns a socket to the pager of this rank's host, which the caller closes.
+	Pager(ctx context.Context, host int) (*os.File, error)
 	// Report hands over figures for golaunch --stats.
 	Report(figures []byte) error
 	// Leave says goodbye: from now on this rank's exit is no failure.

@@ -26,6 +26,7 @@ type helper struct {
 	listener *os.File
 	memory   *job.Memory
 	desk     *desk.Desk
+	pager    boot.PagerProcess
 	done     chan struct{} // closed when nobody will need the helper any more
 
 	mu        sync.Mutex
@@ -73,7 +74,7 @@ func (h *helper) serve(life io.Reader) error {
 		err = h.listener.Close()
 		<-accepting // ended by that
 	}
-	return errors.Join(err, h.memory.Close())
+	return errors.Join(err, h.pager.Close(), h.memory.Close())
 }
 
 // change changes who is there, and looks whether that is the end.
@@ -211,6 +212,8 @@ func (c caller) Leave() {
 	c.h.memory.Report(c.r.number, job.Left, 0)
 	c.h.desk.End(c.r.number, "has left the job", true)
 }
+
+func (c caller) Pager(uint64) (*os.File, error) { return c.h.pager.Admit(c.r.number) }
 
 // Report has nobody to report to: there is no golaunch --stats.
 func (c caller) Report([]byte) {}

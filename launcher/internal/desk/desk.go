@@ -30,6 +30,8 @@ type Rank interface {
 	// Announce takes the address of a rank: this one's, or (under a process manager,
 	// where nobody else brings it) one of another host. of is what the packet says.
 	Announce(of int, address []byte) error
+	// Pager makes a line to the pager of a host. The caller closes its end.
+	Pager(host uint64) (*os.File, error)
 	// Report takes the rank's figures.
 	Report(figures []byte)
 	// Leave notes that the rank leaves; it calls End.
@@ -74,6 +76,12 @@ func (d *Desk) answer(private *os.File, number int, r Rank, p boot.Packet, file 
 		d.open(p, reply)
 	case boot.Address:
 		reply(nil, r.Announce(int(p.Rank), []byte(p.Text)))
+	case boot.Pager:
+		end, err := r.Pager(p.Key)
+		reply(end, err)
+		if end != nil {
+			end.Close()
+		}
 	case boot.Report:
 		r.Report([]byte(p.Text))
 		reply(nil, nil)

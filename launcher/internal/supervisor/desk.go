@@ -58,6 +58,8 @@ type caller struct {
 func (c caller) Announce(_ int, address []byte) error { return c.s.announce(c.r, address) }
 func (c caller) Leave()                               { c.s.goodbye(c.r) }
 
+func (c caller) Pager(host uint64) (*os.File, error) { return c.s.pagers.admit(c.s, c.r, host) }
+
 func (c caller) Report(figures []byte) {
 	c.s.front.Send(&control.Report{Rank: c.r.number, Figures: figures})
 }

@@ -5,7 +5,7 @@
 // between them (launcher/internal/control). When that stream ends, the supervisor
 // kills everything below it, removes its temporary files, and ends.
 //
-// Lock order: supervisor.mu, then a lock of job.Memory, proc.Children,
+// Lock order: pagers.mu, then supervisor.mu, then a lock of job.Memory, proc.Children,
 // desk.Desk or control.Conn. No lock is held over a system
 // call that may wait, with one exception: a process is started, and its end
 // reported, with mu held, so that nobody sees a rank that has ended and was never

@@ -24,7 +24,8 @@ type supervisor struct {
 	host     string
 	joined   *joined // nil: the front started this process
 
-	desk *desk.Desk
+	desk   *desk.Desk
+	pagers pagers
 
 	mu      sync.Mutex
 	memory  *job.Memory
@@ -175,6 +176,7 @@ func (s *supervisor) abandoned(err error) int {
 // finish follows the end of the last rank.
 func (s *supervisor) finish(linger time.Duration) {
 	killed := 0
+	s.pagers.end()
 	if !s.children.Wait(linger) {
 		killed = s.children.KillAll()
 	}

@@ -1,0 +1,95 @@
+package supervisor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/control"
+	"github.com/golaunch/golaunch/launcher/internal/proc"
+)
+
+// pagers are the processes that serve the coherent windows of this host's ranks: one,
+// or one for each rank if each is a host. A pager is started when a rank first asks for it,
+// from that rank's program, and ends behind the last rank.
+type pagers struct {
+	mu    sync.Mutex
+	of    map[uint64]*pager // by host
+	ended bool              // all are meant to end
+}
+
+type pager struct {
+	control *os.File
+	err     error // why there is none
+}
+
+// admit makes a line for a rank.
+func (p *pagers) admit(s *supervisor, r *rank, host uint64) (*os.File, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.of[host]
+	if g == nil {
+		if len(p.of) > len(s.ranks) {
+			return nil, fmt.Errorf("there is no host %d here", host)
+		}
+		g = &pager{}
+		g.control, g.err = p.start(s, r, g)
+		if p.of == nil {
+			p.of = map[uint64]*pager{}
+		}
+		p.of[host] = g
+	}
+	if g.err != nil {
+		return nil, g.err
+	}
+	return boot.AdmitToPager(g.control, r.number)
+}
+
+// start is called with mu held.
+func (p *pagers) start(s *supervisor, r *rank, g *pager) (*os.File, error) {
+	mine, theirs, err := boot.SocketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	s.mu.Lock()
+	program := fmt.Sprintf("/proc/%d/exe", r.joiner)
+	s.mu.Unlock()
+	_, err = s.children.Start(proc.Command{
+		Path: program, Args: []string{boot.PagerName}, Dir: "/", DieWithParent: true,
+		Env: boot.PagerEnviron(os.Environ()), Files: boot.PagerFiles(os.Stderr, theirs),
+	}, func(e proc.Exit) { p.exited(s, g, e) })
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the pager of host %s: %w", s.host, err), mine.Close())
+	}
+	return mine, nil
+}
+
+// exited tells why the ranks that used a pager are being killed, unless it was to end.
+func (p *pagers) exited(s *supervisor, g *pager, e proc.Exit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	how := fmt.Sprintf("has ended with code %d", e.Code)
+	if e.Signal != 0 {
+		how = fmt.Sprintf("was killed (%v)", e.Signal)
+	}
+	g.err = fmt.Errorf("the pager of host %s, which keeps the pages of its coherent windows, %s", s.host, how)
+	s.front.Send(&control.Trouble{Text: g.err.Error() + ": its ranks end with it"})
+}
+
+// end follows the end of the last rank.
+func (p *pagers) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	for _, g := range p.of {
+		if g.control != nil {
+			g.control.Close()
+		}
+	}
+}

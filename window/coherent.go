@@ -1,0 +1,121 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/window/pager"
+	"github.com/golaunch/golaunch/window/pager/line"
+	_ "github.com/golaunch/golaunch/window/pager/process" // the pager is a second instance of this program
+)
+
+// Coherent has each host cache the pages that its ranks use, whosever part they are in,
+// and keeps them sequentially consistent: a page is written by one host, or read by
+// several (docs/coherence.md). Operations that find what they need in the cache cost as much as
+// on memory of this host, and [Window.Map] gives the whole window as one slice.
+//
+// All ranks must ask for it, or none.
+var Coherent Option = func(o *options) { o.coherent = true }
+
+// coherent is what a coherent window has instead of parts that are this rank's or remote:
+// one mapping of all parts, each beginning at a multiple of stride.
+type coherent struct {
+	number uint64 // of the window, in the job
+	client *pager.Client
+	view   *pager.View
+	counts []int // elements, by target
+	stride int   // bytes
+	pages  int
+}
+
+// mode is what all ranks must ask for alike.
+func (c *core) mode() uint64 {
+	if c.coherent != nil {
+		return 1
+	}
+	return 0
+}
+
+// meetPager connects to the pager of this host, and returns its address for other hosts'.
+func (c *core) meetPager(ctx context.Context) (string, error) {
+	p, err := c.in.Pager(ctx, connectPager)
+	if err != nil {
+		return "", fmt.Errorf("a coherent window: %w", err)
+	}
+	c.coherent.client = p.(*pager.Client)
+	return string(c.coherent.client.Address()), nil
+}
+
+func connectPager(socket *os.File, job world.PagerJob) (io.Closer, error) {
+	c, err := pager.Connect(socket, line.Greeting{
+		Rank: job.Rank, PID: os.Getpid(), Host: job.Host, Hosts: job.Hosts,
+		Job: job.Job, Secret: job.Secret,
+		Interface: job.Interface, Loopback: job.Loopback, Encrypt: job.Encrypt, Timeout: job.Timeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// openCoherent has the pager open the window, and maps it.
+func (c *core) openCoherent(offers []statement) (err error) {
+	spec := c.spec(offers)
+	co := c.coherent
+	co.stride, co.pages = int(spec.BlockPages)*os.Getpagesize(), int(spec.Pages)
+	if co.view, err = co.client.Open(co.number, spec); err != nil {
+		return err
+	}
+	for m := range c.parts {
+		c.parts[m].base = newPart(co.view.Memory[m*co.stride:], 0).base
+	}
+	return nil
+}
+
+// spec describes the window to the pagers. Each rank's part is a block of pages, whose
+// home is its host.
+func (c *core) spec(offers []statement) line.Spec {
+	places := c.in.Hosts()
+	hosts := slices.Compact(slices.Sorted(slices.Values(places)))
+	s := line.Spec{
+		Hosts: hosts, Addresses: make([][]byte, len(hosts)), Self: slices.Index(hosts, places[c.me]),
+		BlockPages: blockPages(slices.Max(c.coherent.counts), c.kind.Size),
+	}
+	s.Pages = s.BlockPages * uint32(len(places))
+	for m, host := range places {
+		i := slices.Index(hosts, host)
+		s.Blocks = append(s.Blocks, uint8(i))
+		s.Addresses[i] = []byte(offers[m].text)
+	}
+	return s
+}
+
+// blockPages is how many pages a part of n elements takes, such that a whole number of
+// elements fits.
+func blockPages(n, size int) uint32 {
+	page := os.Getpagesize()
+	pages := max(1, (n*size+page-1)/page)
+	whole := size / gcd(size, page) // so many pages hold a whole number of elements
+	return uint32((pages + whole - 1) / whole * whole)
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// closeCoherent unmaps the window: this rank uses it no more.
+func (c *core) closeCoherent() error {
+	if c.coherent == nil || c.coherent.view == nil {
+		return nil
+	}
+	err := c.coherent.view.Close()
+	c.coherent.view = nil
+	return err
+}

@@ -1,0 +1,97 @@
+package window_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
+	"github.com/golaunch/golaunch/window"
+)
+
+func TestCoherentPutGet(t *testing.T) {
+	worldtest.AnywhereHosts(t, 2, 2, func(ctx context.Context, comm *world.Comm) {
+		const n = 3000
+		win, err := window.Allocate[uint64](ctx, comm, n, window.Coherent)
+		if err != nil {
+			t.Errorf("rank %d: %v", comm.Rank(), err)
+			return
+		}
+		if err := win.Fence(ctx); err != nil {
+			t.Error(err)
+		}
+		// each rank writes a stripe of every part
+		for target := range comm.Size() {
+			for i := comm.Rank(); i < n; i += comm.Size() {
+				if err := win.Put(target, i, []uint64{uint64(target*n + i)}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if err := win.Fence(ctx); err != nil {
+			t.Error(err)
+		}
+		got := make([]uint64, n)
+		for target := range comm.Size() {
+			if err := win.Get(target, 0, got); err != nil {
+				t.Error(err)
+			}
+			for i, v := range got {
+				if v != uint64(target*n+i) {
+					t.Fatalf("rank %d: element %d of %d is %d", comm.Rank(), i, target, v)
+				}
+			}
+		}
+		if err := win.Fence(ctx); err != nil {
+			t.Error(err)
+		}
+		for range 1000 {
+			if _, err := win.FetchAdd(0, 7, 1); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := win.Fence(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := win.Get(0, 7, got[:1]); err != nil || got[0] != uint64(7+1000*comm.Size()) {
+			t.Errorf("rank %d: %d, %v", comm.Rank(), got[0], err)
+		}
+		if err := win.Free(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCoherentMap(t *testing.T) {
+	worldtest.AnywhereHosts(t, 2, 2, func(ctx context.Context, comm *world.Comm) {
+		win, err := window.Allocate[int64](ctx, comm, 600, window.Coherent)
+		if err != nil {
+			t.Errorf("rank %d: %v", comm.Rank(), err)
+			return
+		}
+		all, err := win.Map()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for range 2000 {
+			atomic.AddInt64(&all[0], 1)
+			atomic.AddInt64(&all[win.Stride()], 1) // of another page, on the same host
+			atomic.AddInt64(&all[3*win.Stride()+5], 1)
+		}
+		if err := win.Fence(ctx); err != nil {
+			t.Error(err)
+		}
+		for _, i := range []int{0, win.Stride(), 3*win.Stride() + 5} {
+			if v := all[i]; v != int64(2000*comm.Size()) {
+				t.Errorf("rank %d: element %d is %d", comm.Rank(), i, v)
+			}
+		}
+		f, err := win.Coherence()
+		t.Logf("rank %d: %+v %v", comm.Rank(), f, err)
+		if err := win.Free(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package window
+
+import (
+	"unsafe"
+
+	"github.com/golaunch/golaunch/window/element"
+	"github.com/golaunch/golaunch/window/packet"
+	"github.com/golaunch/golaunch/window/pager"
+)
+
+// Operations on coherent windows. All parts are memory of this process, in which pages
+// may be absent: an access that finds none waits in the kernel, with its thread and its P.
+// So the operations ask for the pages first, and wait as goroutines; a page that is taken
+// away again before the access comes makes that wait after all.
+//
+// Addresses of elements are right because reach has checked that they lie in the part, and
+// the mapping holds every part until Free.
+
+// hold returns where n elements at disp of a target are, when they may be read or written;
+// nil and why if they may not.
+func (co *coherent) hold(c *core, target, disp, n int, write bool) (unsafe.Pointer, error) {
+	from := target*co.stride + disp*c.kind.Size
+	to := from + n*c.kind.Size
+	if !co.view.Has(from, to, write) {
+		mode := pager.Read
+		if write {
+			mode = pager.Write
+		}
+		if err := co.view.Want(from, to, mode); err != nil {
+			return nil, err
+		}
+	}
+	return unsafe.Add(c.parts[target].base, disp*c.kind.Size), nil
+}
+
+// allows reports whether n elements at disp of a target may be accessed.
+func (c *core) allows(target, disp, n int) bool {
+	return uint(target) < uint(len(c.parts)) && disp >= 0 && n <= c.coherent.counts[target]-disp && c.isOpen(target)
+}
+
+func (c *core) getCoherent(target, disp int, to unsafe.Pointer, n int) error {
+	if !c.allows(target, disp, n) {
+		return c.refuse("Get", target, disp, n)
+	}
+	if n == 0 {
+		return nil
+	}
+	from, err := c.coherent.hold(c, target, disp, n, false)
+	if err != nil {
+		return c.failed("Get", target, disp, n, err)
+	}
+	moveBytes(to, from, n*c.kind.Size)
+	return nil
+}
+
+// putCoherent ends in a full fence, so that what this rank does next is behind the Put
+// for everybody: windows are sequentially consistent.
+func (c *core) putCoherent(target, disp int, from unsafe.Pointer, n int) error {
+	if !c.allows(target, disp, n) {
+		return c.refuse("Put", target, disp, n)
+	}
+	if n == 0 {
+		return nil
+	}
+	to, err := c.coherent.hold(c, target, disp, n, true)
+	if err != nil {
+		return c.failed("Put", target, disp, n, err)
+	}
+	moveBytes(to, from, n*c.kind.Size)
+	fullFence()
+	return nil
+}
+
+// moveBytes copies; elements of a word's size in one access, which copy does not promise.
+func moveBytes(to, from unsafe.Pointer, n int) {
+	switch n {
+	case 8:
+		*(*uint64)(to) = *(*uint64)(from)
+	case 4:
+		*(*uint32)(to) = *(*uint32)(from)
+	default:
+		copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(from), n))
+	}
+}
+
+// changeCoherent has do update n elements at disp of a target, atomically as others see it:
+// with the CPU's instructions or, for kinds that have none, under the target's latches.
+func (c *core) changeCoherent(name string, target, disp, n int, do func(at unsafe.Pointer, done, n int)) error {
+	if !c.allows(target, disp, n) {
+		return c.refuse(name, target, disp, n)
+	}
+	for done := 0; done < n; {
+		length := n - done
+		if c.kind.Width == element.Ranged {
+			length = min(length, rangeLength-(disp+done)%rangeLength)
+		}
+		if err := c.changeRange(target, disp+done, length, func(at unsafe.Pointer) { do(at, done, length) }); err != nil {
+			return c.failed(name, target, disp, n, err)
+		}
+		done += length
+	}
+	return nil
+}
+
+func (c *core) changeRange(target, disp, n int, do func(at unsafe.Pointer)) error {
+	if c.kind.Width == element.Ranged {
+		leave, err := c.enterCoherent(target, disp)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	at, err := c.coherent.hold(c, target, disp, n, true)
+	if err == nil {
+		do(at)
+		fullFence()
+	}
+	return err
+}
+
+// enterCoherent enters the latch over the range of an element, at its target.
+func (c *core) enterCoherent(target, disp int) (leave func(), err error) {
+	r := c.parts[target].remote
+	if r == nil {
+		if err := c.latches[target].Enter(rangeOf(disp)); err != nil {
+			return nil, err
+		}
+		return func() { c.leaveRange(target, disp) }, nil
+	}
+	if err := c.request(r, packet.Packet{Kind: packet.Enter, Disp: uint64(disp)}, nil); err != nil {
+		return nil, err
+	}
+	return func() { _ = c.tell(r, &packet.Packet{Kind: packet.Leave, Disp: uint64(disp)}) }, nil
+}
+
+func (c *core) accumulateCoherent(target, disp int, from unsafe.Pointer, n int, op Op) error {
+	return c.changeCoherent("Accumulate", target, disp, n, func(at unsafe.Pointer, done, n int) {
+		src := unsafe.Add(from, done*c.kind.Size)
+		if c.kind.Width == element.Ranged {
+			c.kind.Update(nil, at, src, n, op)
+		} else {
+			c.kind.Accumulate(at, src, n, op)
+		}
+	})
+}
+
+func (c *core) fetchCoherent(name string, target, disp int, old, from unsafe.Pointer, op Op) error {
+	return c.changeCoherent(name, target, disp, 1, func(at unsafe.Pointer, _, _ int) {
+		if c.kind.Width == element.Ranged {
+			c.kind.Update(old, at, from, 1, op)
+		} else {
+			store(old, c.kind.Fetch(at, load(from, c.kind.Size), op), c.kind.Size)
+		}
+	})
+}
+
+func (c *core) swapCoherent(target, disp int, old, expect, replacement unsafe.Pointer) error {
+	return c.changeCoherent("CompareAndSwap", target, disp, 1, func(at unsafe.Pointer, _, _ int) {
+		if c.kind.Width == element.Ranged {
+			c.kind.Swap(old, at, expect, replacement)
+		} else {
+			size := c.kind.Size
+			store(old, c.kind.CompareAndSwap(at, load(expect, size), load(replacement, size)), size)
+		}
+	})
+}
+
+// load and store convert elements of at most 8 bytes to their bits and back.
+func load(from unsafe.Pointer, size int) (b uint64) {
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&b)), 8), unsafe.Slice((*byte)(from), size))
+	return b
+}
+
+func store(to unsafe.Pointer, b uint64, size int) {
+	copy(unsafe.Slice((*byte)(to), size), unsafe.Slice((*byte)(unsafe.Pointer(&b)), 8))
+}

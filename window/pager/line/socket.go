@@ -1,0 +1,123 @@
+package line
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxFiles is how many descriptors a packet has at most.
+const maxFiles = 2
+
+// SendFD sends a frame, with descriptors, over a socket that does not block. The
+// caller keeps owning them. unix.EAGAIN: there is no room at the moment.
+func SendFD(socket int, f *Frame, fds ...int) error {
+	var few [256]byte
+	packet := f.Append(few[:0])
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for {
+		err := unix.Sendmsg(socket, packet, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// A Buffer is room for one packet at a time.
+type Buffer struct {
+	data    [headSize + MaxBody]byte
+	control [64]byte
+}
+
+// ReceiveFD takes a packet from a socket that does not block. The caller owns the
+// descriptors; the Body is valid until b is used again. unix.EAGAIN: there is none.
+// io.EOF: the other end is closed.
+func (b *Buffer) ReceiveFD(socket int) (f Frame, fds []int, err error) {
+	n, nc, flags, err := b.receive(socket)
+	if err != nil {
+		return Frame{}, nil, err
+	}
+	if nc > 0 {
+		fds = rights(b.control[:nc])
+	}
+	if n == 0 {
+		closeAll(fds)
+		return Frame{}, nil, io.EOF
+	}
+	f, err = Parse(b.data[:n])
+	switch {
+	case err != nil:
+	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
+		err = errors.New("a packet that was cut")
+	case len(fds) > maxFiles:
+		err = fmt.Errorf("a packet with %d descriptors", len(fds))
+	}
+	if err != nil {
+		closeAll(fds)
+		return Frame{}, nil, err
+	}
+	return f, fds, nil
+}
+
+func (b *Buffer) receive(socket int) (n, nc, flags int, err error) {
+	for {
+		n, nc, flags, _, err = unix.Recvmsg(socket, b.data[:], b.control[:], unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+		if err != unix.EINTR {
+			return n, nc, flags, err
+		}
+	}
+}
+
+func rights(control []byte) (fds []int) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return nil
+	}
+	for i := range messages {
+		if got, err := unix.ParseUnixRights(&messages[i]); err == nil {
+			fds = append(fds, got...)
+		}
+	}
+	return fds
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		_ = unix.Close(fd)
+	}
+}
+
+// Send is SendFD over a socket of the Go scheduler's poller: it waits for room.
+func Send(socket *os.File, f *Frame, fds ...int) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	err = raw.Write(func(fd uintptr) bool {
+		sent = SendFD(int(fd), f, fds...)
+		return sent != unix.EAGAIN
+	})
+	return errors.Join(err, sent)
+}
+
+// Receive is ReceiveFD over such a socket: it waits for a packet.
+func (b *Buffer) Receive(socket syscall.RawConn) (f Frame, fds []int, err error) {
+	failed := socket.Read(func(fd uintptr) bool {
+		f, fds, err = b.ReceiveFD(int(fd))
+		return err != unix.EAGAIN
+	})
+	runtime.KeepAlive(b)
+	if failed != nil {
+		return Frame{}, nil, failed
+	}
+	return f, fds, err
+}

@@ -1,0 +1,54 @@
+package line
+
+import "time"
+
+// A Greeting is what a rank tells the pager of its job, as JSON. All ranks of a host
+// say the same, but for Rank and PID.
+type Greeting struct {
+	Rank, PID   int
+	Host, Hosts int // this host's number in the job
+	Job         string
+	Secret      []byte
+	Interface   string
+	Loopback    bool
+	Encrypt     bool
+	Timeout     time.Duration
+}
+
+// A Spec describes a window, as JSON: the same at all ranks, but for Self.
+type Spec struct {
+	Hosts      []int    // numbers in the job of the hosts that share it
+	Addresses  [][]byte // of their pagers
+	Self       int      // index in Hosts
+	Pages      uint32
+	Blocks     []uint8 // index in Hosts, by block: the home of its pages
+	BlockPages uint32
+	FirstTouch bool
+	Limit      int // pages of other homes that a host caches; 0: no limit
+}
+
+// Counts are what happened to the pages of a window on this host, as JSON.
+type Counts struct {
+	ReadFaults, WriteFaults uint64 // loads and stores that waited
+	ReadMisses, WriteMisses uint64 // pages that calls waited for
+	Prefetched              uint64
+	Invalidations           uint64 // copies given up because another host writes
+	Downgrades              uint64 // pages that another host reads, no longer written here
+	Upgrades                uint64 // pages that were read, and are written now
+	Evictions               uint64
+	PagesIn, PagesOut       uint64 // contents that came from, and went to, other hosts
+	MessagesIn, MessagesOut uint64
+}
+
+// A Heat is how often a page was taken away from this host because another one wanted it.
+type Heat struct {
+	Page  uint32
+	Taken uint32
+}
+
+// A Report answers Figures: the totals, and the pages that were taken away most often,
+// the most contended first.
+type Report struct {
+	Counts
+	Hot []Heat
+}

@@ -1,0 +1,181 @@
+package process
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/tcp"
+	"github.com/golaunch/golaunch/window/coherence"
+	"github.com/golaunch/golaunch/window/pager/line"
+)
+
+// greet takes what the first rank says of the job, and opens the endpoint. It returns
+// the address by which other hosts' pagers reach this one.
+func (g *pager) greet(hello *line.Greeting) (address []byte, err error) {
+	if g.greeting == nil {
+		if err := g.open(hello); err != nil {
+			return nil, err
+		}
+		g.greeting = hello
+		g.links = make([]*link, hello.Hosts)
+	}
+	if hello.Host != g.greeting.Host || hello.Job != g.greeting.Job {
+		return nil, fmt.Errorf("host %d of job %q, and this is the pager of host %d of job %q", hello.Host, hello.Job, g.greeting.Host, g.greeting.Job)
+	}
+	if g.endpoint == nil {
+		return nil, nil
+	}
+	return g.endpoint.Addr(), nil
+}
+
+// open is the one place that names a concrete transport. A pager is the "rank" of its
+// host's number there, in a job of its own.
+func (g *pager) open(hello *line.Greeting) (err error) {
+	if hello.Hosts < 2 {
+		return nil
+	}
+	g.endpoint, err = tcp.Provider{
+		Secret: hello.Secret, Job: hello.Job + "/pagers", Version: boot.Version,
+		Interface: hello.Interface, Loopback: hello.Loopback, Encrypt: hello.Encrypt, Timeout: hello.Timeout,
+	}.Open(transport.Config{
+		Rank: hello.Host, Size: hello.Hosts,
+		Ring: g.ring, Wait: g.wait, Progress: g.progress,
+	})
+	if err != nil {
+		g.endpoint = nil
+	}
+	return err
+}
+
+func (g *pager) ring(int) {
+	select {
+	case g.bell <- struct{}{}:
+	default:
+	}
+}
+
+// wait is for a Put or a Send that has no room. mu is held: there is one at a time.
+func (g *pager) wait(ctx context.Context, _ int, ready func() bool) error {
+	for !ready() {
+		select {
+		case <-g.bell:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// progress is called by the endpoint's goroutine, which must not wait: whoever has mu
+// looks again before it rests.
+func (g *pager) progress() {
+	g.wanted.Store(true)
+	g.serve()
+}
+
+// serve polls the endpoint as long as anybody wants that.
+func (g *pager) serve() {
+	for g.wanted.Load() && g.mu.TryLock() {
+		g.wanted.Store(false)
+		for g.pollOnce() {
+		}
+		g.rest()
+		g.settle()
+		g.mu.Unlock()
+	}
+}
+
+// rest has the endpoint take in by itself what arrives from now on.
+func (g *pager) rest() {
+	if r, ok := g.endpoint.(transport.Rester); ok {
+		r.Rest()
+	}
+}
+
+func (g *pager) pollOnce() (more bool) {
+	n, err := g.endpoint.Poll(g.poll[:])
+	if err != nil {
+		g.note(err)
+		return false
+	}
+	for i := range n {
+		if c := &g.poll[i]; c.Op == 0 {
+			if err := g.take(c); err != nil {
+				g.note(fmt.Errorf("from the pager of host %d: %w", c.Rank, err))
+			}
+		}
+	}
+	return n > 0
+}
+
+// take deals with what has come from a peer, which may have opened a window before this
+// host has.
+func (g *pager) take(c *transport.Completion) error {
+	l, err := g.linkTo(c.Rank)
+	switch {
+	case err != nil:
+		return err
+	case c.Message == nil:
+		l.check(c.Err)
+		return nil
+	}
+	err = l.arrived(c.Message)
+	l.check(err)
+	return err
+}
+
+// linkTo finds the link to a host, or makes it.
+func (g *pager) linkTo(host int) (*link, error) {
+	if g.links[host] == nil {
+		l := &link{g: g, host: host}
+		if err := l.open(); err != nil {
+			return nil, err
+		}
+		g.links[host] = l
+	}
+	return g.links[host], nil
+}
+
+// reach connects to the pagers of the other hosts of a window.
+func (g *pager) reach(spec line.Spec) error {
+	for i, host := range spec.Hosts {
+		if i == spec.Self {
+			continue
+		}
+		if host < 0 || host >= len(g.links) || i >= len(spec.Addresses) {
+			return fmt.Errorf("host %d of %d", host, len(g.links))
+		}
+		l, err := g.linkTo(host)
+		if err != nil {
+			return err
+		}
+		if !l.dialled {
+			l.dialled = true
+			go g.dial(l, spec.Addresses[i])
+		}
+	}
+	return nil
+}
+
+func (g *pager) dial(l *link, address []byte) {
+	conn, err := g.endpoint.Dial(context.Background(), l.host, address)
+	g.mu.Lock()
+	if err != nil {
+		l.check(err)
+		g.note(fmt.Errorf("connecting to the pager of host %d: %w", l.host, err))
+	} else {
+		l.connected(conn)
+	}
+	g.settle()
+	g.unlock()
+}
+
+// leaseTime is T of the leases: a peer that is silent for so long counts as unreachable.
+func (g *pager) leaseTime() coherence.Ticks {
+	if g.greeting.Timeout > 0 {
+		return coherence.Ticks(g.greeting.Timeout)
+	}
+	return coherence.Ticks(tcp.DefaultTimeout)
+}

@@ -1,0 +1,300 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/golaunch/golaunch/window/coherence"
+	"github.com/golaunch/golaunch/window/pager/line"
+	"github.com/golaunch/golaunch/window/pager/uffd"
+)
+
+// obey carries out the orders of a plan, run by run.
+func (s *space) obey(orders []coherence.Msg) error {
+	for len(orders) > 0 {
+		n := coherence.Run(orders)
+		if err := s.order(orders[:n]); err != nil {
+			return fmt.Errorf("window %#x: %v of pages %d to %d: %w", s.id, orders[0].Kind, orders[0].Page, orders[n-1].Page, err)
+		}
+		orders = orders[n:]
+	}
+	return nil
+}
+
+// order carries out orders of one kind for pages that follow each other.
+func (s *space) order(run []coherence.Msg) error {
+	first, n := run[0].Page, len(run)
+	switch run[0].Kind {
+	case coherence.Protect:
+		return s.protect(first, n)
+	case coherence.Drop:
+		return s.dropPages(first, n)
+	case coherence.Kill:
+		return s.g.killRanks(fmt.Sprintf("host %d has lost touch with the job's first host", s.g.greeting.Host))
+	}
+	for _, m := range run {
+		if err := s.orderPage(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *space) orderPage(m coherence.Msg) error {
+	switch m.Kind {
+	case coherence.Save:
+		return s.save(m.Page)
+	case coherence.Fill, coherence.FillWritable:
+		return s.fill(m)
+	case coherence.Unprotect:
+		return s.unprotect(m.Page)
+	case coherence.Wake:
+		return s.wake(m.Page)
+	case coherence.Hold:
+		s.g.holds.push(hold{nanotime() + holdTime.Nanoseconds(), s, m.Page})
+	case coherence.Free:
+		s.mention(s.resolve(m.Page, m.Data))
+	case coherence.Fail:
+		return s.fail(m.Page)
+	}
+	return nil
+}
+
+// each does something in every view of a rank that lives.
+func (s *space) each(do func(v *view) error) error {
+	for _, v := range s.views {
+		if !v.gone {
+			if err := v.settled(do(v)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// protect: who wants to write faults from now on.
+func (s *space) protect(first coherence.Page, n int) error {
+	for p := first; p < first+coherence.Page(n); p++ {
+		if s.host.State(p) == coherence.Shared { // else it is about to be dropped
+			s.counts.Downgrades++
+			s.taken[p]++
+		}
+	}
+	return s.each(func(v *view) error {
+		for i := range n {
+			v.board[int(first)+i] = min(v.board[int(first)+i], boardReadable)
+		}
+		return v.Protect(int(first), n)
+	})
+}
+
+// dropPages: who wants to read faults from now on. The pages are write-protected in all
+// views already; they are again afterwards, because a hole may have lost its marker.
+func (s *space) dropPages(first coherence.Page, n int) error {
+	s.counts.Invalidations += uint64(n)
+	for i := range n {
+		s.taken[first+coherence.Page(i)]++
+	}
+	for _, v := range s.views {
+		clear(v.board[first:][:n])
+	}
+	if err := s.cache.Punch(int(first), n); err != nil {
+		return err
+	}
+	return s.each(func(v *view) error { return v.Protect(int(first), n) })
+}
+
+func (s *space) save(p coherence.Page) error {
+	if old, some := s.saved[p]; some && !s.g.contents.at(old).out {
+		s.g.contents.release(old)
+	}
+	d, err := s.g.contents.save(s.cache.Page(int(p)))
+	s.saved[p] = d
+	return err
+}
+
+// fill installs a page, for who waits for it, or else for anybody.
+func (s *space) fill(m coherence.Msg) error {
+	data := s.resolve(m.Page, m.Data)
+	s.mention(data)
+	content := s.g.contents.bytes(data)
+	v := s.waiters.writer(m.Page)
+	if v == nil || v.gone {
+		v = s.anyView()
+	}
+	for ; v != nil; v = s.anyView() {
+		err := v.settled(v.Fill(int(m.Page), content))
+		if errors.Is(err, uffd.ErrPresent) {
+			return errors.New("the page was there: somebody has written to the cache")
+		}
+		if err != nil {
+			return err
+		}
+		if !v.gone {
+			break
+		}
+	}
+	if v == nil { // nobody looks: the page is kept for other hosts
+		copy(s.cache.Page(int(m.Page)), content)
+	}
+	for _, other := range s.views {
+		other.board[m.Page] = boardReadable
+	}
+	if m.Kind == coherence.FillWritable && v != nil {
+		return s.allow(v, m.Page)
+	}
+	return nil
+}
+
+func (s *space) anyView() *view {
+	for _, v := range s.views {
+		if !v.gone {
+			return v
+		}
+	}
+	return nil
+}
+
+// allow lets a view write a page that the host may write.
+func (s *space) allow(v *view, p coherence.Page) error {
+	err := v.settled(v.Unprotect(int(p), 1))
+	v.board[p] = boardWritable
+	return err
+}
+
+// unprotect allows writing where somebody waits for that. Others fault in their turn.
+func (s *space) unprotect(p coherence.Page) error {
+	s.counts.Upgrades++
+	for x := s.waiters.of[p]; x != nil; x = x.next {
+		if x.write && !x.view.gone && x.view.board[p] != boardWritable {
+			if err := s.allow(x.view, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wake has everybody who waits for a page look again.
+func (s *space) wake(p coherence.Page) error {
+	for x := s.waiters.take(p); x != nil; x = s.waiters.drop(x) {
+		var err error
+		switch {
+		case x.fault && !x.view.gone:
+			err = x.view.settled(x.view.Wake(int(p), 1))
+		case x.request != nil:
+			err = s.recheck(p, x)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recheck counts a page of a request that is there, and asks again for one that is not.
+func (s *space) recheck(p coherence.Page, x *waiter) error {
+	if s.has(x.view, p, x.write) {
+		x.request.arrived()
+		return nil
+	}
+	s.waiters.add(p, waiter{view: x.view, write: x.write, request: x.request})
+	kind := coherence.ReadFault
+	if x.write {
+		kind = coherence.WriteFault
+	}
+	return s.happens(kind, p)
+}
+
+// has tells whether a rank may do with a page what it wants.
+func (s *space) has(v *view, p coherence.Page, write bool) bool {
+	state := s.host.State(p)
+	if write {
+		return state.Writable() && v.board[p] == boardWritable
+	}
+	return state.Readable() && v.board[p] != boardNone
+}
+
+// fail tells who waits for a page that its content is lost. A request gets an error; an
+// access cannot, so its rank ends.
+func (s *space) fail(p coherence.Page) error {
+	why := fmt.Sprintf("page %d is lost: the only host that had it has died", p)
+	for x := s.waiters.take(p); x != nil; x = s.waiters.drop(x) {
+		switch {
+		case x.request != nil:
+			x.request.failed(why)
+		case x.fault && !x.view.gone:
+			if err := s.g.killRank(x.view.member, why); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// want begins a rank's request.
+func (s *space) want(v *view, f line.Frame) error {
+	if uint64(f.First)+uint64(f.N) > uint64(s.spec.Pages) {
+		v.member.refuse(f.ID, fmt.Sprintf("pages %d to %d of %d", f.First, uint64(f.First)+uint64(f.N), s.spec.Pages))
+		return nil
+	}
+	switch f.Mode {
+	case line.Read, line.Write:
+		return s.await(v, f)
+	}
+	v.member.done(f.ID, nil)
+	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
+		var err error
+		if f.Mode == line.Evict {
+			err = s.happens(coherence.Evict, p)
+		} else {
+			err = v.prefetch(p, f.Mode == line.PrefetchWrite)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await answers when all pages are there that are not yet.
+func (s *space) await(v *view, f line.Frame) error {
+	write := f.Mode == line.Write
+	kind := coherence.ReadFault
+	if write {
+		kind = coherence.WriteFault
+	}
+	r := &request{member: v.member, id: f.ID, mode: f.Mode, left: 1}
+	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
+		if s.has(v, p, write) {
+			continue
+		}
+		r.left++
+		if write {
+			s.counts.WriteMisses++
+		} else {
+			s.counts.ReadMisses++
+		}
+		s.waiters.add(p, waiter{view: v, write: write, request: r})
+		if err := v.miss(p, kind); err != nil {
+			return err
+		}
+	}
+	r.arrived()
+	return nil
+}
+
+// arrived counts one page, or that all have been asked for.
+func (r *request) arrived() {
+	if r.left--; r.left == 0 {
+		r.member.done(r.id, nil)
+	}
+}
+
+// failed answers with an error, once.
+func (r *request) failed(why string) {
+	if r.left > 0 {
+		r.left = 0
+		r.member.refuse(r.id, why)
+	}
+}

@@ -1,0 +1,140 @@
+package pager
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/window/pager/line"
+	"github.com/golaunch/golaunch/window/pager/uffd"
+)
+
+// Modes of Want.
+const (
+	Read          = line.Read
+	Write         = line.Write
+	PrefetchRead  = line.PrefetchRead
+	PrefetchWrite = line.PrefetchWrite
+	Evict         = line.Evict
+)
+
+// A View is what a rank sees of a window.
+type View struct {
+	*uffd.Mapping
+	client *Client
+	window uint64
+	board  []byte
+	shift  uint // of a page's size
+}
+
+// What the board says of a page; 0: nothing may be done with it.
+const (
+	readable = 1
+	writable = 2
+)
+
+// Open opens a window, which has the same number on all hosts, and maps it. Its pages are
+// absent until somebody wants them.
+func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
+	body, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	a := c.ask(line.Frame{Kind: line.Open, Window: window, Body: body})
+	if a.err != nil {
+		return nil, a.err
+	}
+	if len(a.fds) != 2 {
+		return nil, fmt.Errorf("the pager has sent %d descriptors, want 2", len(a.fds))
+	}
+	v := &View{client: c, window: window}
+	for size := os.Getpagesize(); size > 1; size /= 2 {
+		v.shift++
+	}
+	if err := v.open(a.fds[0], a.fds[1], int(spec.Pages)); err != nil {
+		return nil, errors.Join(err, v.shut(), v.unmap())
+	}
+	return v, nil
+}
+
+func (v *View) open(cache, board, pages int) (err error) {
+	file := os.NewFile(uintptr(cache), "pages")
+	defer file.Close()
+	v.board, err = unix.Mmap(board, 0, pages, unix.PROT_READ, unix.MAP_SHARED)
+	if err = errors.Join(err, unix.Close(board)); err != nil {
+		return fmt.Errorf("mapping the board: %w", err)
+	}
+	if v.Mapping, err = uffd.Create(file, pages); err != nil {
+		return err
+	}
+	base := uint64(v.Base)
+	return v.client.ask(line.Frame{Kind: line.View, Window: v.window, First: uint32(base), N: uint32(base >> 32)}, v.FD).err
+}
+
+func (v *View) shut() error {
+	return v.client.ask(line.Frame{Kind: line.Shut, Window: v.window}).err
+}
+
+func (v *View) unmap() error {
+	var err error
+	if v.Mapping != nil {
+		err = v.Mapping.Close()
+	}
+	if v.board != nil {
+		err = errors.Join(err, unix.Munmap(v.board))
+	}
+	return err
+}
+
+// Close unmaps the view: an access from then on is the program's end. The window is closed
+// on this host with its last view.
+func (v *View) Close() error { return errors.Join(v.unmap(), v.shut()) }
+
+// Has reports whether the bytes from up to to, at least one, may be read, or written, right
+// now.
+func (v *View) Has(from, to int, write bool) bool {
+	need := byte(readable)
+	if write {
+		need = writable
+	}
+	first, last := from>>v.shift, (to-1)>>v.shift
+	if first == last {
+		return v.board[first] >= need
+	}
+	for _, b := range v.board[first : last+1] {
+		if b < need {
+			return false
+		}
+	}
+	return true
+}
+
+// mostPages is how many pages one request is for: by the time the last one is there, the
+// first must not have been evicted for it.
+const mostPages = 256
+
+// Want returns when the bytes from up to to may have been read, or written, at the same
+// time, or with Prefetch and Evict modes at once.
+func (v *View) Want(from, to int, mode line.Mode) error {
+	first, last := from>>v.shift, (to-1)>>v.shift
+	for ; first <= last; first += mostPages {
+		n := min(last-first+1, mostPages)
+		f := line.Frame{Kind: line.Want, Mode: mode, Window: v.window, First: uint32(first), N: uint32(n)}
+		if a := v.client.ask(f); a.err != nil {
+			return a.err
+		}
+	}
+	return nil
+}
+
+// Report returns the figures of this host.
+func (v *View) Report() (r line.Report, err error) {
+	a := v.client.ask(line.Frame{Kind: line.Figures, Window: v.window})
+	if a.err != nil {
+		return r, a.err
+	}
+	return r, json.Unmarshal(a.body, &r)
+}
