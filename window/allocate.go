@@ -70,11 +70,11 @@ func (c *core) allocate(ctx context.Context, comm *world.Comm, t reflect.Type, n
 	if errors.As(err, &refused) {
 		err = c.errorf("Allocate of %s on communicator %q: %w", plural(n), comm.Name(), err)
 		c.retire(nil)
-		return errors.Join(err, c.closeCoherent(), c.disown())
+		return errors.Join(err, c.closeCoherent(true), c.disown())
 	}
 	err = c.fail(world.OpAllocate, err)
 	c.retire(err)
-	return errors.Join(err, c.closeCoherent(), c.forsake())
+	return errors.Join(err, c.closeCoherent(false), c.forsake())
 }
 
 // make goes through the rounds of Allocate. Until the last one nobody touches what another

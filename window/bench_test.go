@@ -14,7 +14,7 @@ import (
 func bench[T any](b *testing.B, n int, body func(ctx context.Context, w *window.Window[T])) {
 	b.ReportAllocs()
 	worldtest.Run(b, 2, func(ctx context.Context, comm *world.Comm) {
-		w, err := window.Allocate[T](ctx, comm, n)
+		w, err := window.Allocate[T](ctx, comm, n, flavour(nil)...)
 		if err != nil {
 			b.Error(err)
 			return

@@ -25,11 +25,11 @@ func TestBusyTargetIsServed(t *testing.T) {
 }
 
 func busyProgram(ctx context.Context, comm *world.Comm) error {
-	words, err := window.Allocate[int64](ctx, comm, 2)
+	words, err := window.Allocate[int64](ctx, comm, 2, flavour(nil)...)
 	if err != nil {
 		return err
 	}
-	wide, err := window.Allocate[complex128](ctx, comm, 2)
+	wide, err := window.Allocate[complex128](ctx, comm, 2, flavour(nil)...)
 	if err != nil {
 		return err
 	}

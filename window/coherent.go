@@ -110,12 +110,13 @@ func gcd(a, b int) int {
 	return a
 }
 
-// closeCoherent unmaps the window: this rank uses it no more.
-func (c *core) closeCoherent() error {
+// closeCoherent unmaps the window: this rank uses it no more or, if that was agreed, none
+// does.
+func (c *core) closeCoherent(agreed bool) error {
 	if c.coherent == nil || c.coherent.view == nil {
 		return nil
 	}
-	err := c.coherent.view.Close()
+	err := c.coherent.view.Close(agreed)
 	c.coherent.view = nil
 	return err
 }

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/golaunch/golaunch/window/element"
@@ -83,86 +84,107 @@ func moveBytes(to, from unsafe.Pointer, n int) {
 	}
 }
 
-// changeCoherent has do update n elements at disp of a target, atomically as others see it:
-// with the CPU's instructions or, for kinds that have none, under the target's latches.
-func (c *core) changeCoherent(name string, target, disp, n int, do func(at unsafe.Pointer, done, n int)) error {
+// Atomic operations are the CPU's or, for kinds that have no instruction, done under the
+// target's latches. Each is begun and ended for elements under one latch.
+
+// beginChange returns where n elements at disp of a target are, which this rank may change
+// until endChange.
+func (c *core) beginChange(target, disp, n int) (at unsafe.Pointer, err error) {
+	if c.kind.Width == element.Ranged {
+		if err := c.enterLatch(target, disp); err != nil {
+			return nil, err
+		}
+	}
+	at, err = c.coherent.hold(c, target, disp, n, true)
+	if err != nil && c.kind.Width == element.Ranged {
+		err = errors.Join(err, c.leaveLatch(target, disp))
+	}
+	return at, err
+}
+
+// endChange makes the change visible before whatever follows.
+func (c *core) endChange(target, disp int) error {
+	fullFence()
+	if c.kind.Width == element.Ranged {
+		return c.leaveLatch(target, disp)
+	}
+	return nil
+}
+
+// enterLatch enters the latch over the range of an element, where its target keeps it.
+func (c *core) enterLatch(target, disp int) error {
+	if r := c.parts[target].remote; r != nil {
+		return c.request(r, packet.Packet{Kind: packet.Enter, Disp: uint64(disp)}, nil)
+	}
+	return c.latches[target].Enter(rangeOf(disp))
+}
+
+func (c *core) leaveLatch(target, disp int) error {
+	if r := c.parts[target].remote; r != nil {
+		return c.tell(r, &packet.Packet{Kind: packet.Leave, Disp: uint64(disp)})
+	}
+	c.leaveRange(target, disp)
+	return nil
+}
+
+func (c *core) accumulateCoherent(target, disp int, from unsafe.Pointer, n int, op Op) error {
 	if !c.allows(target, disp, n) {
-		return c.refuse(name, target, disp, n)
+		return c.refuse("Accumulate", target, disp, n)
 	}
 	for done := 0; done < n; {
 		length := n - done
 		if c.kind.Width == element.Ranged {
 			length = min(length, rangeLength-(disp+done)%rangeLength)
 		}
-		if err := c.changeRange(target, disp+done, length, func(at unsafe.Pointer) { do(at, done, length) }); err != nil {
-			return c.failed(name, target, disp, n, err)
+		at, err := c.beginChange(target, disp+done, length)
+		if err == nil {
+			src := unsafe.Add(from, done*c.kind.Size)
+			if c.kind.Width == element.Ranged {
+				c.kind.Update(nil, at, src, length, op)
+			} else {
+				c.kind.Accumulate(at, src, length, op)
+			}
+			err = c.endChange(target, disp+done)
+		}
+		if err != nil {
+			return c.failed("Accumulate", target, disp, n, err)
 		}
 		done += length
 	}
 	return nil
 }
 
-func (c *core) changeRange(target, disp, n int, do func(at unsafe.Pointer)) error {
-	if c.kind.Width == element.Ranged {
-		leave, err := c.enterCoherent(target, disp)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
-	at, err := c.coherent.hold(c, target, disp, n, true)
-	if err == nil {
-		do(at)
-		fullFence()
-	}
-	return err
-}
-
-// enterCoherent enters the latch over the range of an element, at its target.
-func (c *core) enterCoherent(target, disp int) (leave func(), err error) {
-	r := c.parts[target].remote
-	if r == nil {
-		if err := c.latches[target].Enter(rangeOf(disp)); err != nil {
-			return nil, err
-		}
-		return func() { c.leaveRange(target, disp) }, nil
-	}
-	if err := c.request(r, packet.Packet{Kind: packet.Enter, Disp: uint64(disp)}, nil); err != nil {
-		return nil, err
-	}
-	return func() { _ = c.tell(r, &packet.Packet{Kind: packet.Leave, Disp: uint64(disp)}) }, nil
-}
-
-func (c *core) accumulateCoherent(target, disp int, from unsafe.Pointer, n int, op Op) error {
-	return c.changeCoherent("Accumulate", target, disp, n, func(at unsafe.Pointer, done, n int) {
-		src := unsafe.Add(from, done*c.kind.Size)
-		if c.kind.Width == element.Ranged {
-			c.kind.Update(nil, at, src, n, op)
-		} else {
-			c.kind.Accumulate(at, src, n, op)
-		}
-	})
-}
-
 func (c *core) fetchCoherent(name string, target, disp int, old, from unsafe.Pointer, op Op) error {
-	return c.changeCoherent(name, target, disp, 1, func(at unsafe.Pointer, _, _ int) {
+	if !c.allows(target, disp, 1) {
+		return c.refuse(name, target, disp, 1)
+	}
+	at, err := c.beginChange(target, disp, 1)
+	if err == nil {
 		if c.kind.Width == element.Ranged {
 			c.kind.Update(old, at, from, 1, op)
 		} else {
 			store(old, c.kind.Fetch(at, load(from, c.kind.Size), op), c.kind.Size)
 		}
-	})
+		err = c.endChange(target, disp)
+	}
+	return c.failed(name, target, disp, 1, err)
 }
 
 func (c *core) swapCoherent(target, disp int, old, expect, replacement unsafe.Pointer) error {
-	return c.changeCoherent("CompareAndSwap", target, disp, 1, func(at unsafe.Pointer, _, _ int) {
-		if c.kind.Width == element.Ranged {
+	const name = "CompareAndSwap"
+	if !c.allows(target, disp, 1) {
+		return c.refuse(name, target, disp, 1)
+	}
+	at, err := c.beginChange(target, disp, 1)
+	if err == nil {
+		if size := c.kind.Size; c.kind.Width == element.Ranged {
 			c.kind.Swap(old, at, expect, replacement)
 		} else {
-			size := c.kind.Size
 			store(old, c.kind.CompareAndSwap(at, load(expect, size), load(replacement, size)), size)
 		}
-	})
+		err = c.endChange(target, disp)
+	}
+	return c.failed(name, target, disp, 1, err)
 }
 
 // load and store convert elements of at most 8 bytes to their bits and back.

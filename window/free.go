@@ -48,7 +48,7 @@ func (c *core) Free(ctx context.Context) error {
 	}
 	c.end(errFreed)
 	c.retire(nil) // nobody asks any more: all agree
-	unmapped := c.closeCoherent()
+	unmapped := c.closeCoherent(true)
 	if err = c.disband(ctx); err != nil {
 		err = c.fail(world.OpFree, err)
 	}
@@ -59,7 +59,7 @@ func (c *core) Free(ctx context.Context) error {
 func (c *core) desert(why error) error {
 	c.end(errFreed)
 	c.retire(why)
-	return errors.Join(c.closeCoherent(), c.forsake())
+	return errors.Join(c.closeCoherent(false), c.forsake())
 }
 
 // retire ends this rank's service. With an error some origins may not know that.

@@ -34,7 +34,7 @@ func TestKilledRank(t *testing.T) {
 
 // killedProgram: rank 1 dies at one of six places; the others go on until they notice.
 func killedProgram(ctx context.Context, comm *world.Comm) error {
-	w, err := window.Allocate[int64](ctx, comm, 10)
+	w, err := window.Allocate[int64](ctx, comm, 10, flavour(nil)...)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func runLitmus(ctx context.Context, comm *world.Comm, flush bool) (both, done in
 	l := litmus{ctx: ctx, me: comm.Rank()}
 	end := time.Now().Add(budget)
 	for _, w := range []**window.Window[int64]{&l.vars, &l.seen, &l.progress} {
-		if *w, err = window.Allocate[int64](ctx, comm, trials); err != nil {
+		if *w, err = window.Allocate[int64](ctx, comm, trials, flavour(nil)...); err != nil {
 			return 0, 0, err
 		}
 	}

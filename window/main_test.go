@@ -3,6 +3,7 @@ package window_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -76,9 +77,22 @@ func (r rank) no(err error) {
 // allocate makes a window.
 func allocate[T any](r rank, n int, opts ...window.Option) *window.Window[T] {
 	r.Helper()
-	w, err := window.Allocate[T](r, r.comm, n, opts...)
+	w, err := window.Allocate[T](r, r.comm, n, flavour(opts)...)
 	r.no(err)
 	return w
+}
+
+// coherentVariable, when it is "1", has the windows of all tests be coherent, those of
+// processes that a test starts as well.
+const coherentVariable = "GOLAUNCH_TEST_COHERENT"
+
+func coherent() bool { return os.Getenv(coherentVariable) == "1" }
+
+func flavour(opts []window.Option) []window.Option {
+	if coherent() {
+		opts = append(opts, window.Coherent)
+	}
+	return opts
 }
 
 // must is the value of a call that also returns an error.

@@ -215,7 +215,7 @@ func (s *service) answer(o *client, p *packet.Packet, value []byte, err error) {
 
 // check is what a request on n elements that brings so many must fulfil.
 func (s *service) check(p *packet.Packet, n, brings int) error {
-	count, size := uint64(s.core.parts[s.core.me].count), s.core.kind.Size
+	count, size := uint64(s.core.Size(s.core.me)), s.core.kind.Size
 	switch {
 	case p.Disp > count || uint64(n) > count-p.Disp:
 		return fmt.Errorf("%s at displacement %d, of %d", plural(n), p.Disp, count)

@@ -56,7 +56,7 @@ type number interface {
 
 // stress adds 1 to four elements of rank 0, to each in another way, all ranks at a time.
 func stress[N number](ctx context.Context, comm *world.Comm) error {
-	w, err := window.Allocate[N](ctx, comm, 4)
+	w, err := window.Allocate[N](ctx, comm, 4, flavour(nil)...)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
 		v.shift++
 	}
 	if err := v.open(a.fds[0], a.fds[1], int(spec.Pages)); err != nil {
-		return nil, errors.Join(err, v.shut(), v.unmap())
+		return nil, errors.Join(err, v.shut(false), v.unmap())
 	}
 	return v, nil
 }
@@ -74,8 +74,12 @@ func (v *View) open(cache, board, pages int) (err error) {
 	return v.client.ask(line.Frame{Kind: line.View, Window: v.window, First: uint32(base), N: uint32(base >> 32)}, v.FD).err
 }
 
-func (v *View) shut() error {
-	return v.client.ask(line.Frame{Kind: line.Shut, Window: v.window}).err
+func (v *View) shut(agreed bool) error {
+	f := line.Frame{Kind: line.Shut, Window: v.window}
+	if agreed {
+		f.N = 1
+	}
+	return v.client.ask(f).err
 }
 
 func (v *View) unmap() error {
@@ -89,9 +93,10 @@ func (v *View) unmap() error {
 	return err
 }
 
-// Close unmaps the view: an access from then on is the program's end. The window is closed
-// on this host with its last view.
-func (v *View) Close() error { return errors.Join(v.unmap(), v.shut()) }
+// Close unmaps the view: an access from then on is the program's end. agreed says that no
+// rank of any host uses the window any more: it is closed on this host with its last view.
+// Otherwise the pager goes on to give other hosts what is stored here.
+func (v *View) Close(agreed bool) error { return errors.Join(v.unmap(), v.shut(agreed)) }
 
 // Has reports whether the bytes from up to to, at least one, may be read, or written, right
 // now.

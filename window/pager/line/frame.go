@@ -14,7 +14,7 @@ const (
 	View                     // Window, First and N: low and high half of the view's base; with its userfaultfd
 	Want                     // Window, First, N, Mode
 	Figures                  // Window
-	Shut                     // Window
+	Shut                     // Window; N: 1 if all ranks of all hosts have agreed to that
 	Done                     // answers a request
 	Failed                   // answers a request; Body: why
 	lastKind = Failed

@@ -74,7 +74,7 @@ func (m *member) deal(f line.Frame, fds []int) error {
 	case line.Figures:
 		m.figures(f)
 	case line.Shut:
-		m.answer(f.ID, nil, m.shut(f.Window))
+		m.answer(f.ID, nil, m.shut(f.Window, f.N == 1))
 	default:
 		m.refuse(f.ID, fmt.Sprintf("a frame of kind %d", f.Kind))
 	}
@@ -225,15 +225,15 @@ func (s *space) report() line.Report {
 	return r
 }
 
-// shut ends the rank's part in a window; the last rank of the host that does so ends the
-// window here: all ranks of all hosts have agreed to that.
-func (m *member) shut(window uint64) error {
+// shut ends the rank's part in a window; the last rank of the host ends the window here, if
+// all ranks of all hosts have agreed to that.
+func (m *member) shut(window uint64, agreed bool) error {
 	v := m.views[window]
 	if v == nil {
 		return fmt.Errorf("window %#x is not open", window)
 	}
 	err := m.detach(window)
-	if s := v.space; len(s.views) == 0 {
+	if s := v.space; agreed && len(s.views) == 0 {
 		err = errors.Join(err, m.g.closeSpace(s))
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -81,11 +82,21 @@ func (g *pager) admit(socket int) error {
 	return g.add(socket)
 }
 
+// lookTime is for how long the loop looks for answers before it sleeps, when a rank of
+// this host waits for one. It uses that rank's core meanwhile, which would fall asleep:
+// on a virtual machine waking it takes as long as the answer.
+const lookTime = 100 * time.Microsecond
+
 // loop waits for what ranks do, until something fails.
 func (g *pager) loop() error {
 	var events [64]unix.EpollEvent
+	var until int64 // when looking ends; 0: nobody looks
 	for {
-		n, err := unix.EpollWait(g.epoll, events[:], -1)
+		wait := -1
+		if until != 0 {
+			wait = 0
+		}
+		n, err := unix.EpollWait(g.epoll, events[:], wait)
 		if err != nil && err != unix.EINTR {
 			return os.NewSyscallError("epoll_wait", err)
 		}
@@ -93,13 +104,48 @@ func (g *pager) loop() error {
 		for _, ev := range events[:max(n, 0)] {
 			g.note(g.event(int(ev.Fd), ev.Events))
 		}
+		if until != 0 {
+			g.wanted.Store(false)
+			for g.pollOnce() {
+			}
+		}
 		g.settle()
+		until = g.looking(until)
 		err = g.failure
 		g.unlock()
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// looking is until when the loop goes on looking; 0: it may sleep.
+func (g *pager) looking(until int64) int64 {
+	if !g.awaited() {
+		if until != 0 {
+			g.rest()
+		}
+		return 0
+	}
+	now := nanotime()
+	switch {
+	case until == 0:
+		return now + lookTime.Nanoseconds()
+	case until < now:
+		g.rest()
+		return 0
+	}
+	return until
+}
+
+// awaited reports whether a rank waits for something that another host says.
+func (g *pager) awaited() bool {
+	for _, s := range g.spaces {
+		if len(s.waiters.of) > 0 && len(s.spec.Hosts) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // note keeps the first error, and has the loop see it.

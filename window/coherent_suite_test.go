@@ -1,0 +1,31 @@
+package window_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/golaunch/golaunch/runtime/worldtest"
+)
+
+// Coherent windows do all that others do: every test of this package, with every window
+// coherent.
+func TestAllWindowsCoherent(t *testing.T) {
+	worldtest.Alone(t)
+	if coherent() {
+		t.Skip("this is that run")
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=3m", "-test.skip=^(Fuzz|TestSettle|TestStack)")
+	cmd.Env = append(os.Environ(), coherentVariable+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, tail(string(out), 60))
+	}
+}
+
+// tail is the last lines of a text.
+func tail(text string, lines int) string {
+	all := strings.Split(text, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
