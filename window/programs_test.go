@@ -35,6 +35,9 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 	"litmus": litmusProgram,
 	"killed": killedProgram,
 	"busy":   busyProgram,
+
+	"pagerless": pagerlessProgram,
+	"writer":    writerProgram,
 }
 
 func TestMain(m *testing.M) {

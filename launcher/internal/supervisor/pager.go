@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
@@ -69,17 +71,49 @@ func (p *pagers) start(s *supervisor, r *rank, g *pager) (*os.File, error) {
 
 // exited tells why the ranks that used a pager are being killed, unless it was to end.
 func (p *pagers) exited(s *supervisor, g *pager, e proc.Exit) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended {
-		return
-	}
 	how := fmt.Sprintf("has ended with code %d", e.Code)
 	if e.Signal != 0 {
 		how = fmt.Sprintf("was killed (%v)", e.Signal)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost(s, g, how)
+}
+
+// lost is called with mu held.
+func (p *pagers) lost(s *supervisor, g *pager, how string) {
+	if p.ended || g.err != nil {
+		return
+	}
 	g.err = fmt.Errorf("the pager of host %s, which keeps the pages of its coherent windows, %s", s.host, how)
 	s.front.Send(&control.Trouble{Text: g.err.Error() + ": its ranks end with it"})
+}
+
+// blame is called before a rank's end by SIGKILL is told of: if its pager has died, that
+// is why. A dying process closes its line to this one, its lowest descriptor, before the
+// leashes of its ranks.
+func (p *pagers) blame(s *supervisor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, g := range p.of {
+		if g.control != nil && hungUp(g.control) {
+			p.lost(s, g, "has died")
+		}
+	}
+}
+
+// hungUp reports whether the other end of a socket is closed.
+func hungUp(socket *os.File) (is bool) {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	_ = raw.Control(func(fd uintptr) {
+		look := []unix.PollFd{{Fd: int32(fd)}}
+		n, _ := unix.Poll(look, 0)
+		is = n == 1 && look[0].Revents&unix.POLLHUP != 0
+	})
+	return is
 }
 
 // end follows the end of the last rank.

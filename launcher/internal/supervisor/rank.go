@@ -3,6 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
@@ -78,6 +79,9 @@ func (s *supervisor) hungUp(r *rank) {
 
 // ended follows the end of a rank's process.
 func (s *supervisor) ended(r *rank, e proc.Exit) {
+	if e.Signal == syscall.SIGKILL {
+		s.pagers.blame(s)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.exited = true

@@ -1,0 +1,128 @@
+package window_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/window"
+)
+
+// A pager that dies takes its ranks with it, at once, and golaunch says why. None of
+// them goes on with pages of zeros.
+func TestKilledPager(t *testing.T) {
+	for _, hosts := range layouts(2) {
+		out, err := launch(t, 2, "pagerless", onMachine(hosts))
+		if err == nil || !strings.Contains(out, "which keeps the pages of its coherent windows, ") || strings.Contains(out, "zero") {
+			t.Errorf("%d hosts: %v\n%s", hosts, err, out)
+		}
+	}
+}
+
+// pagerlessProgram: rank 0 kills the pager of its host while all read what rank 1 has
+// written.
+func pagerlessProgram(ctx context.Context, comm *world.Comm) error {
+	const n = 64 * 512
+	w, err := window.Allocate[uint64](ctx, comm, n, window.Coherent)
+	if err != nil {
+		return err
+	}
+	all, err := w.Map()
+	if err != nil {
+		return err
+	}
+	for i := range w.Local() {
+		w.Local()[i] = 1
+	}
+	if err := w.Fence(ctx); err != nil {
+		return err
+	}
+	other := (1 - comm.Rank()) * w.Stride()
+	for round := 0; ctx.Err() == nil; round++ {
+		for i := 0; i < n; i += 512 {
+			if atomic.LoadUint64(&all[other+i]) == 0 {
+				fmt.Println("zero")
+			}
+			if round == 3 && i == n/2 && comm.Rank() == 0 {
+				if err := killPager(); err != nil {
+					return err
+				}
+			}
+		}
+		if err := w.Evict(other, n); err != nil {
+			return err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// killPager kills the pager that has the same parent as this rank.
+func killPager() error {
+	processes, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return err
+	}
+	want := fmt.Sprintf(" (golaunch-pager) %%c %d ", os.Getppid())
+	for _, p := range processes {
+		stat, err := os.ReadFile(p)
+		pid, rest, _ := strings.Cut(string(stat), " ")
+		var state rune
+		if n, _ := fmt.Sscanf(" "+rest, want, &state); err == nil && n == 1 {
+			number, _ := strconv.Atoi(pid)
+			return syscall.Kill(number, syscall.SIGKILL)
+		}
+	}
+	return errors.New("this host has no pager")
+}
+
+// What a rank has written last outlives it: its host's pager has it.
+func TestKilledWriter(t *testing.T) {
+	for _, hosts := range layouts(2) {
+		out, err := launch(t, 2, "writer", append(onMachine(hosts), "--on-failure", "continue"))
+		if err == nil || !strings.Contains(out, "rank 0 has read all") {
+			t.Errorf("%d hosts: %v\n%s", hosts, err, out)
+		}
+	}
+}
+
+// writerProgram: rank 1 writes both parts and dies.
+func writerProgram(ctx context.Context, comm *world.Comm) error {
+	const n = 8 * 512
+	w, err := window.Allocate[uint64](ctx, comm, n, window.Coherent)
+	if err != nil {
+		return err
+	}
+	all, err := w.Map()
+	if err != nil {
+		return err
+	}
+	if comm.Rank() == 1 {
+		for i := range all {
+			all[i] = uint64(i + 1)
+		}
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	for world.Of(comm).Failure(1) == nil {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		runtime.Gosched()
+	}
+	for i, v := range all {
+		if v != uint64(i+1) {
+			return fmt.Errorf("element %d is %d", i, v)
+		}
+	}
+	all[0] = 0 // and can be written
+	fmt.Println("rank 0 has read all")
+	return nil
+}
