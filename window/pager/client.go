@@ -14,18 +14,32 @@ import (
 )
 
 // A Client is a rank's connection to the pager of its host.
+//
+// Of the goroutines that wait for an answer one, the reader, waits in the kernel, and hands
+// to the others what is theirs; they hold no thread. When it has its own answer, another
+// one becomes the reader. So the answer to a lone request wakes one thread, and nobody
+// else.
 type Client struct {
 	socket *os.File
 	raw    syscall.RawConn
 	leash  int // the pager's end of it closes with the pager, and then the kernel kills this process
 	addr   []byte
+	buffer line.Buffer // the reader's
 
 	mu      sync.Mutex
-	waiting map[uint32]chan answer // by request; nil once the line is closed
+	waiting map[uint32]*call // by request
 	last    uint32
-	ended   error
-	done    chan struct{} // closed when listen has returned
-	spare   sync.Pool     // of chan answer
+	reading bool  // there is a reader
+	ended   error // why the line is closed
+	spare   sync.Pool
+}
+
+// A call is a request that waits for its answer.
+type call struct {
+	answer answer
+	done   bool
+	// wake holds a token when done is true, or when the call is to become the reader.
+	wake chan struct{}
 }
 
 type answer struct {
@@ -37,14 +51,13 @@ type answer struct {
 // Connect says hello over the socket, which it owns from now on. From then on this
 // process dies with the pager: an access to a page could not end, or would find zeros.
 func Connect(socket *os.File, hello line.Greeting) (*Client, error) {
-	c := &Client{socket: socket, leash: -1, waiting: map[uint32]chan answer{}, done: make(chan struct{})}
-	c.spare.New = func() any { return make(chan answer, 1) }
+	c := &Client{socket: socket, leash: -1, waiting: map[uint32]*call{}}
+	c.spare.New = func() any { return &call{wake: make(chan struct{}, 1)} }
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
 	c.raw = raw
-	go c.listen()
 	theirs, err := c.fasten()
 	if err == nil {
 		c.addr, err = c.greet(hello, theirs)
@@ -104,66 +117,114 @@ func (c *Client) Close() error {
 	if c.leash >= 0 {
 		err = unix.Close(c.leash) // first: the pager closes its end when the socket has ended
 	}
-	err = errors.Join(err, c.socket.Close())
-	<-c.done
-	return err
+	return errors.Join(err, c.socket.Close())
 }
 
 // ask sends a request and waits for the answer.
 func (c *Client) ask(f line.Frame, fds ...int) answer {
-	reply := c.spare.Get().(chan answer)
+	me := c.spare.Get().(*call)
 	c.mu.Lock()
-	if c.waiting == nil {
+	if c.ended != nil {
 		defer c.mu.Unlock()
 		return answer{err: c.ended}
 	}
 	c.last++
 	f.ID = c.last
-	c.waiting[f.ID] = reply
+	c.waiting[f.ID] = me
 	c.mu.Unlock()
 	if err := line.Send(c.socket, &f, fds...); err != nil {
-		c.mu.Lock()
-		delete(c.waiting, f.ID)
-		c.mu.Unlock()
-		return answer{err: fmt.Errorf("asking the pager: %w", err)}
+		c.end(fmt.Errorf("asking the pager: %w", err))
 	}
-	a := <-reply
-	c.spare.Put(reply)
+	return c.await(me)
+}
+
+// await returns the answer to a call: it reads, unless somebody else does.
+func (c *Client) await(me *call) answer {
+	c.mu.Lock()
+	for !me.done {
+		if c.reading {
+			c.mu.Unlock()
+			<-me.wake
+			c.mu.Lock()
+			continue
+		}
+		c.reading = true
+		c.mu.Unlock()
+		f, fds, err := c.buffer.Receive(c.raw)
+		c.mu.Lock()
+		c.reading = false
+		if err != nil {
+			c.fail(fmt.Errorf("the line to the pager is closed: %w", err))
+		} else {
+			c.deliver(f, fds)
+		}
+	}
+	if !c.reading {
+		c.nextReader()
+	}
+	a := me.answer
+	me.answer, me.done = answer{}, false
+	c.mu.Unlock()
+	select { // a token that came when it was not waited for
+	case <-me.wake:
+	default:
+	}
+	c.spare.Put(me)
 	return a
 }
 
-// listen hands each answer to who waits for it.
-func (c *Client) listen() {
-	defer close(c.done)
-	b := new(line.Buffer)
-	for {
-		f, fds, err := b.Receive(c.raw)
-		if err != nil {
-			c.end(fmt.Errorf("the line to the pager is closed: %w", err))
-			return
-		}
-		a := answer{fds: fds}
-		if f.Kind == line.Failed {
-			a.err = fmt.Errorf("the pager: %s", f.Body)
-		} else if len(f.Body) > 0 {
-			a.body = append([]byte(nil), f.Body...)
-		}
-		c.mu.Lock()
-		reply := c.waiting[f.ID]
-		delete(c.waiting, f.ID)
-		c.mu.Unlock()
-		if reply != nil {
-			reply <- a
-		}
+// deliver ends the call that a frame answers. Called with mu held.
+func (c *Client) deliver(f line.Frame, fds []int) {
+	me := c.waiting[f.ID]
+	if me == nil {
+		return
+	}
+	delete(c.waiting, f.ID)
+	a := answer{fds: fds}
+	if f.Kind == line.Failed {
+		a.err = fmt.Errorf("the pager: %s", f.Body)
+	} else if len(f.Body) > 0 {
+		a.body = append([]byte(nil), f.Body...)
+	}
+	me.end(a)
+}
+
+// end is called with Client.mu held. Its token is the only one, or a second one that is not
+// needed.
+func (m *call) end(a answer) {
+	m.answer, m.done = a, true
+	m.rouse()
+}
+
+func (m *call) rouse() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
 	}
 }
 
+// nextReader has another call read. Called with mu held, by who has read.
+func (c *Client) nextReader() {
+	for _, other := range c.waiting {
+		other.rouse()
+		return
+	}
+}
+
+// end closes the line, for a reason.
 func (c *Client) end(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = why
-	for _, reply := range c.waiting {
-		reply <- answer{err: why}
+	c.fail(why)
+}
+
+// fail is end with mu held.
+func (c *Client) fail(why error) {
+	if c.ended == nil {
+		c.ended = why
 	}
-	c.waiting = nil
+	for id, m := range c.waiting {
+		delete(c.waiting, id)
+		m.end(answer{err: c.ended})
+	}
 }

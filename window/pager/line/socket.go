@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -109,15 +108,20 @@ func Send(socket *os.File, f *Frame, fds ...int) error {
 	return errors.Join(err, sent)
 }
 
-// Receive is ReceiveFD over such a socket: it waits for a packet.
+// Receive is ReceiveFD over such a socket. It waits for a packet in the kernel, with its
+// thread but without a P: when one comes that thread goes on at once, while the Go
+// scheduler's poller would first wake another one.
 func (b *Buffer) Receive(socket syscall.RawConn) (f Frame, fds []int, err error) {
-	failed := socket.Read(func(fd uintptr) bool {
-		f, fds, err = b.ReceiveFD(int(fd))
-		return err != unix.EAGAIN
+	failed := socket.Control(func(fd uintptr) {
+		for {
+			if f, fds, err = b.ReceiveFD(int(fd)); err != unix.EAGAIN {
+				return
+			}
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+			if err != nil && err != unix.EINTR {
+				return
+			}
+		}
 	})
-	runtime.KeepAlive(b)
-	if failed != nil {
-		return Frame{}, nil, failed
-	}
-	return f, fds, err
+	return f, fds, errors.Join(failed, err)
 }

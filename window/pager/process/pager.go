@@ -84,8 +84,9 @@ func (g *pager) admit(socket int) error {
 
 // lookTime is for how long the loop looks for answers before it sleeps, when a rank of
 // this host waits for one. It uses that rank's core meanwhile, which would fall asleep:
-// on a virtual machine waking it takes as long as the answer.
-const lookTime = 100 * time.Microsecond
+// on a virtual machine waking it takes as long as the answer. Whoever else wants the core
+// has it first: the other host may be played by the same machine.
+const lookTime = 250 * time.Microsecond
 
 // loop waits for what ranks do, until something fails.
 func (g *pager) loop() error {
@@ -95,6 +96,7 @@ func (g *pager) loop() error {
 		wait := -1
 		if until != 0 {
 			wait = 0
+			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		}
 		n, err := unix.EpollWait(g.epoll, events[:], wait)
 		if err != nil && err != unix.EINTR {
