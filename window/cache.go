@@ -22,10 +22,15 @@ import (
 // what pins memory: io_uring, RDMA, vmsplice. It must not be used after Free, nor after the
 // rank has left.
 //
-// No epoch is needed, and none is kept. It is an error if the window is not coherent or
-// has been freed.
+// No epoch is needed, and none is kept. It is an error if the window is not coherent, has
+// been freed, or if this process may not watch pages at all: then operations are carried
+// out by the pager, and cost as much as a system call and two changes of process.
 func (w *Window[T]) Map() ([]T, error) {
-	if err := w.mayCache(); err != nil {
+	err := w.mayCache()
+	if err == nil {
+		err = w.coherent.view.Unmapped
+	}
+	if err != nil {
 		return nil, w.errorf("Map: %w", err)
 	}
 	all := newPart(w.coherent.view.Memory, (len(w.parts)-1)*w.Stride()+w.coherent.counts[len(w.parts)-1])
@@ -67,7 +72,7 @@ func (c *core) Evict(first, n int) error { return c.advise("Evict", first, n, pa
 func (c *core) advise(op string, first, n int, mode line.Mode) error {
 	err := c.mayCache()
 	if err == nil {
-		all := len(c.coherent.view.Memory) / c.kind.Size
+		all := len(c.parts) * c.coherent.stride / c.kind.Size
 		if first < 0 || n < 0 || n > all-first {
 			err = fmt.Errorf("the window has %d", all)
 		}
@@ -122,7 +127,7 @@ func (c *core) Coherence() (f Figures, err error) {
 }
 
 func (c *core) hotPage(h line.Heat) HotPage {
-	page := len(c.coherent.view.Memory) / c.coherent.pages
+	page := len(c.parts) * c.coherent.stride / c.coherent.pages
 	from := int(h.Page) * page % c.coherent.stride
 	size := c.kind.Size
 	return HotPage{Rank: int(h.Page) * page / c.coherent.stride, Disp: from / size, N: (page + size - 1) / size, Taken: int(h.Taken)}

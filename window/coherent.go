@@ -70,6 +70,9 @@ func (c *core) openCoherent(offers []statement) (err error) {
 	if co.view, err = co.client.Open(co.number, spec); err != nil {
 		return err
 	}
+	if co.view.Unmapped != nil {
+		return nil
+	}
 	for m := range c.parts {
 		c.parts[m].base = newPart(co.view.Memory[m*co.stride:], 0).base
 	}

@@ -10,17 +10,24 @@ import (
 )
 
 // Coherent windows do all that others do: every test of this package, with every window
-// coherent.
+// coherent, also where the pager has to carry operations out.
 func TestAllWindowsCoherent(t *testing.T) {
 	worldtest.Alone(t)
 	if coherent() {
 		t.Skip("this is that run")
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=3m", "-test.skip=^(Fuzz|TestSettle|TestStack)")
-	cmd.Env = append(os.Environ(), coherentVariable+"=1")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%v\n%s", err, tail(string(out), 60))
+	for how, tests := range map[string]string{
+		"watched":   "-test.skip=^Fuzz",
+		"unwatched": "-test.run=^(TestRandomPrograms|TestStressedGoroutines|TestKilledRank|TestCoherentPutGet|TestUnmapped)$", // without memory of their own
+	} {
+		t.Run(how, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=3m", tests)
+			cmd.Env = append(os.Environ(), coherentVariable+"="+how)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, tail(string(out), 60))
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -60,6 +61,21 @@ func TestCoherentPutGet(t *testing.T) {
 		if err := win.Free(ctx); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// Where no page may be watched, Map says why, and Local has nothing.
+func TestUnmapped(t *testing.T) {
+	if !unwatched() {
+		t.Skip("TestAllWindowsCoherent runs it where no page may be watched")
+	}
+	run(t, 2, func(r rank) {
+		w := allocate[int64](r, 10)
+		all, err := w.Map()
+		if err == nil || !strings.Contains(err.Error(), "pages cannot be watched") || all != nil || w.Local() != nil {
+			r.Errorf("rank %d: Map returns %d elements, %v; Local has %d", r.comm.Rank(), len(all), err, len(w.Local()))
+		}
+		r.no(w.Free(r))
 	})
 }
 

@@ -46,6 +46,9 @@ func (c *core) getCoherent(target, disp int, to unsafe.Pointer, n int) error {
 	if n == 0 {
 		return nil
 	}
+	if c.coherent.view.Unmapped != nil {
+		return c.failed("Get", target, disp, n, c.getCarried(target, disp, to, n))
+	}
 	from, err := c.coherent.hold(c, target, disp, n, false)
 	if err != nil {
 		return c.failed("Get", target, disp, n, err)
@@ -62,6 +65,9 @@ func (c *core) putCoherent(target, disp int, from unsafe.Pointer, n int) error {
 	}
 	if n == 0 {
 		return nil
+	}
+	if c.coherent.view.Unmapped != nil {
+		return c.failed("Put", target, disp, n, c.putCarried(target, disp, from, n))
 	}
 	to, err := c.coherent.hold(c, target, disp, n, true)
 	if err != nil {
@@ -131,6 +137,9 @@ func (c *core) accumulateCoherent(target, disp int, from unsafe.Pointer, n int, 
 	if !c.allows(target, disp, n) {
 		return c.refuse("Accumulate", target, disp, n)
 	}
+	if c.coherent.view.Unmapped != nil {
+		return c.failed("Accumulate", target, disp, n, c.accumulateCarried(target, disp, from, n, op))
+	}
 	for done := 0; done < n; {
 		length := n - done
 		if c.kind.Width == element.Ranged {
@@ -158,16 +167,32 @@ func (c *core) fetchCoherent(name string, target, disp int, old, from unsafe.Poi
 	if !c.allows(target, disp, 1) {
 		return c.refuse(name, target, disp, 1)
 	}
+	if c.coherent.view.Unmapped != nil {
+		return c.failed(name, target, disp, 1, c.fetchCarried(target, disp, old, from, op))
+	}
 	at, err := c.beginChange(target, disp, 1)
 	if err == nil {
-		if c.kind.Width == element.Ranged {
-			c.kind.Update(old, at, from, 1, op)
-		} else {
-			store(old, c.kind.Fetch(at, load(from, c.kind.Size), op), c.kind.Size)
-		}
+		c.fetchAt(at, old, from, op)
 		err = c.endChange(target, disp)
 	}
 	return c.failed(name, target, disp, 1, err)
+}
+
+// fetchAt and swapThere do it to the element at an address.
+func (c *core) fetchAt(at, old, from unsafe.Pointer, op Op) {
+	if c.kind.Width == element.Ranged {
+		c.kind.Update(old, at, from, 1, op)
+	} else {
+		store(old, c.kind.Fetch(at, load(from, c.kind.Size), op), c.kind.Size)
+	}
+}
+
+func (c *core) swapThere(at, old, expect, replacement unsafe.Pointer) {
+	if size := c.kind.Size; c.kind.Width == element.Ranged {
+		c.kind.Swap(old, at, expect, replacement)
+	} else {
+		store(old, c.kind.CompareAndSwap(at, load(expect, size), load(replacement, size)), size)
+	}
 }
 
 func (c *core) swapCoherent(target, disp int, old, expect, replacement unsafe.Pointer) error {
@@ -175,13 +200,12 @@ func (c *core) swapCoherent(target, disp int, old, expect, replacement unsafe.Po
 	if !c.allows(target, disp, 1) {
 		return c.refuse(name, target, disp, 1)
 	}
+	if c.coherent.view.Unmapped != nil {
+		return c.failed(name, target, disp, 1, c.swapCarried(target, disp, old, expect, replacement))
+	}
 	at, err := c.beginChange(target, disp, 1)
 	if err == nil {
-		if size := c.kind.Size; c.kind.Width == element.Ranged {
-			c.kind.Swap(old, at, expect, replacement)
-		} else {
-			store(old, c.kind.CompareAndSwap(at, load(expect, size), load(replacement, size)), size)
-		}
+		c.swapThere(at, old, expect, replacement)
 		err = c.endChange(target, disp)
 	}
 	return c.failed(name, target, disp, 1, err)

@@ -82,17 +82,33 @@ func allocate[T any](r rank, n int, opts ...window.Option) *window.Window[T] {
 	return w
 }
 
-// coherentVariable, when it is "1", has the windows of all tests be coherent, those of
-// processes that a test starts as well.
+// coherentVariable, when it is set, has the windows of all tests be coherent, those of
+// processes that a test starts as well: "watched", or "unwatched", where no process may
+// watch pages.
 const coherentVariable = "GOLAUNCH_TEST_COHERENT"
 
-func coherent() bool { return os.Getenv(coherentVariable) == "1" }
+func coherent() bool { return os.Getenv(coherentVariable) != "" }
+
+func unwatched() bool { return os.Getenv(coherentVariable) == "unwatched" }
 
 func flavour(opts []window.Option) []window.Option {
 	if coherent() {
 		opts = append(opts, window.Coherent)
 	}
 	return opts
+}
+
+// part is the rank's own part, which must be locked by nobody.
+func part[T any](r rank, w *window.Window[T]) []T {
+	r.Helper()
+	if !unwatched() {
+		return w.Local()
+	}
+	own := make([]T, w.Size(r.comm.Rank()))
+	r.no(w.LockAll(r))
+	r.no(w.Get(r.comm.Rank(), 0, own))
+	r.no(w.UnlockAll())
+	return own
 }
 
 // must is the value of a call that also returns an error.

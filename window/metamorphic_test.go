@@ -246,8 +246,8 @@ func runScript[T comparable](r rank, s *script[T], d discipline) {
 		}
 		r.no(d.end(r, w))
 		meet(r)
-		if !slices.Equal(w.Local(), parts[me]) {
-			r.Errorf("rank %d: after round %d the part is %v,\n want %v", me, round, w.Local(), parts[me])
+		if own := part(r, w); !slices.Equal(own, parts[me]) {
+			r.Errorf("rank %d: after round %d the part is %v,\n want %v", me, round, own, parts[me])
 			r.t.FailNow()
 		}
 		meet(r)

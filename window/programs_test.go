@@ -41,6 +41,12 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 }
 
 func TestMain(m *testing.M) {
+	if unwatched() {
+		if err := denyWatching(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	name := os.Getenv(programVariable)
 	if name == "" {
 		goleak.VerifyTestMain(worldtest.Main(m), goleak.Cleanup(func(code int) {

@@ -41,6 +41,9 @@ func stressTimes(comm *world.Comm) int {
 			return 10
 		}
 	}
+	if unwatched() {
+		return 10
+	}
 	return 375
 }
 

@@ -66,10 +66,14 @@ const (
 
 // Local is this rank's own part. The memory is the same that others reach by
 // operations: see docs/windows.md for when what they store can be seen here. It must
-// not be used after Free, nor after the rank has left.
+// not be used after Free, nor after the rank has left. A coherent window has none, and Local
+// returns nil, where Map is an error.
 func (w *Window[T]) Local() []T {
 	p := w.parts[w.me]
 	if w.coherent != nil {
+		if w.coherent.view == nil || w.coherent.view.Unmapped != nil {
+			return nil
+		}
 		p.count = w.coherent.counts[w.me]
 	}
 	return elements[T](&p)

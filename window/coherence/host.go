@@ -170,6 +170,13 @@ func (h *Host) learnHome(p Page) {
 	}
 }
 
+// Keeps reports whether what the last Save of page p has put aside is still to come out,
+// in a later Step: the home gives its own copy up before it has heard from all others.
+func (h *Host) Keeps(p Page) bool {
+	t := h.directory.active[p]
+	return t != nil && t.data == Saved
+}
+
 // State is what this host may do with page p.
 func (h *Host) State(p Page) State { return h.cache.entries.at(p).state }
 

@@ -73,7 +73,9 @@ const (
 	NoData Data = 0
 	// Zero is a page of zeros, for which no slot is needed.
 	Zero Data = 1<<32 - 1
-	// Saved is what the last Save of this page at this host put aside.
+	// Saved is what the last Save of this page at this host put aside. Orders of a plan that
+	// save the same content twice are one, so it may come out several times; Host.Keeps says
+	// whether it will again.
 	Saved Data = 1<<32 - 2
 )
 

@@ -57,6 +57,7 @@ func (c *crowd) carryOutPlans(i int) {
 		}
 		out = rest
 	}
+	c.forget(i)
 }
 
 // A host that gives up 4,096 pages in a row needs a call for each kind of order.

@@ -114,6 +114,7 @@ func (c *crowd) obey(i int, out []Msg) {
 		for _, o := range out {
 			c.carryOut(o)
 		}
+		c.forget(i)
 		return
 	}
 	if c.planned[i] = append(c.planned[i], out...); c.IntN(4) == 0 {
@@ -141,6 +142,16 @@ func (c *crowd) carryOut(o Msg) {
 	default:
 		if !o.Kind.isOrder() {
 			c.mail[self][o.To] = append(c.mail[self][o.To], o)
+		}
+	}
+}
+
+// forget drops what was put aside at a host and will not come out any more, so that it is
+// missing if it does.
+func (c *crowd) forget(i int) {
+	for p := range c.saved[i] {
+		if !c.hosts[i].Keeps(p) {
+			delete(c.saved[i], p)
 		}
 	}
 }

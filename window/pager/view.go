@@ -22,12 +22,16 @@ const (
 )
 
 // A View is what a rank sees of a window.
+//
+// Where this process may not watch pages, the view has no memory: Unmapped says why, and
+// the pager carries out Load, Store and Swap.
 type View struct {
 	*uffd.Mapping
-	client *Client
-	window uint64
-	board  []byte
-	shift  uint // of a page's size
+	Unmapped error
+	client   *Client
+	window   uint64
+	board    []byte
+	shift    uint // of a page's size
 }
 
 // What the board says of a page; 0: nothing may be done with it.
@@ -67,7 +71,11 @@ func (v *View) open(cache, board, pages int) (err error) {
 	if err = errors.Join(err, unix.Close(board)); err != nil {
 		return fmt.Errorf("mapping the board: %w", err)
 	}
-	if v.Mapping, err = uffd.Create(file, pages); err != nil {
+	switch v.Mapping, err = uffd.Create(file, pages); {
+	case errors.Is(err, uffd.ErrUnavailable):
+		v.Unmapped = err
+		return nil
+	case err != nil:
 		return err
 	}
 	base := uint64(v.Base)

@@ -10,6 +10,8 @@
 //	                                      <-  Done
 //	Want(window, first, n, mode)*         ->
 //	                                      <-  Done, when the host has these pages
+//	Load, Store, Swap(window, place)*     ->      (instead of View and Want, where a rank
+//	                                      <-  Done       may not watch pages)
 //	Figures(window)                       ->
 //	                                      <-  Done(Figures)
 //	Shut(window)                          ->

@@ -13,9 +13,12 @@ const (
 	Open                     // Window; Body: Spec
 	View                     // Window, First and N: low and high half of the view's base; with its userfaultfd
 	Want                     // Window, First, N, Mode
+	Load                     // Window, First: page, N: offset in it; Body: how many bytes, u16
+	Store                    // the same; Body: the bytes
+	Swap                     // the same; Body: 8 bytes expected at an aligned offset, 8 bytes in their place
 	Figures                  // Window
 	Shut                     // Window; N: 1 if all ranks of all hosts have agreed to that
-	Done                     // answers a request
+	Done                     // answers a request; Body: Load's bytes, or what Swap has found
 	Failed                   // answers a request; Body: why
 	lastKind = Failed
 )

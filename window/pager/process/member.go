@@ -59,11 +59,16 @@ func (m *member) deal(f line.Frame, fds []int) error {
 	}
 	switch f.Kind {
 	case line.Want:
-		if v := m.views[f.Window]; v != nil && v.View != nil {
+		if v := m.views[f.Window]; v != nil && (!v.isCarried() || f.Mode > line.Write) {
 			return v.space.want(v, f)
 		}
 		m.refuse(f.ID, fmt.Sprintf("window %#x is not open", f.Window))
 		return nil
+	case line.Load, line.Store, line.Swap:
+		if v := m.views[f.Window]; v != nil && v.isCarried() {
+			return v.space.access(v, f)
+		}
+		m.refuse(f.ID, fmt.Sprintf("window %#x is not open, or its pages are watched", f.Window))
 	case line.Hello:
 		address, err := m.hello(f, fds)
 		m.answer(f.ID, address, err)
@@ -103,6 +108,7 @@ func (m *member) reply(f line.Frame, fds ...int) {
 		closeAll(fds) // who has gone is seen by reading
 		return
 	}
+	f.Body = append([]byte(nil), f.Body...) // it may lie in a page
 	m.replies = append(m.replies, reply{f, fds})
 	m.g.watch(m.socket, unix.EPOLLIN|unix.EPOLLOUT)
 }

@@ -80,12 +80,12 @@ func (s *space) protect(first coherence.Page, n int) error {
 			s.taken[p]++
 		}
 	}
-	return s.each(func(v *view) error {
+	for _, v := range s.views {
 		for i := range n {
 			v.board[int(first)+i] = min(v.board[int(first)+i], boardReadable)
 		}
-		return v.Protect(int(first), n)
-	})
+	}
+	return s.each(func(v *view) error { return v.Protect(int(first), n) })
 }
 
 // dropPages: who wants to read faults from now on. The pages are write-protected in all
@@ -137,10 +137,14 @@ func (s *space) fill(m coherence.Msg) error {
 	if v == nil { // nobody looks: the page is kept for other hosts
 		copy(s.cache.Page(int(m.Page)), content)
 	}
+	writable := m.Kind == coherence.FillWritable
 	for _, other := range s.views {
 		other.board[m.Page] = boardReadable
+		if writable && other.isCarried() {
+			other.board[m.Page] = boardWritable
+		}
 	}
-	if m.Kind == coherence.FillWritable && v != nil {
+	if writable && v != nil {
 		return s.allow(v, m.Page)
 	}
 	return nil
@@ -156,8 +160,10 @@ func (s *space) anyView() *view {
 }
 
 // allow lets a view write a page that the host may write.
-func (s *space) allow(v *view, p coherence.Page) error {
-	err := v.settled(v.Unprotect(int(p), 1))
+func (s *space) allow(v *view, p coherence.Page) (err error) {
+	if !v.isCarried() {
+		err = v.settled(v.Unprotect(int(p), 1))
+	}
 	v.board[p] = boardWritable
 	return err
 }
@@ -166,8 +172,8 @@ func (s *space) allow(v *view, p coherence.Page) error {
 func (s *space) unprotect(p coherence.Page) error {
 	s.counts.Upgrades++
 	for x := s.waiters.of[p]; x != nil; x = x.next {
-		if x.write && !x.view.gone && x.view.board[p] != boardWritable {
-			if err := s.allow(x.view, p); err != nil {
+		if v := x.view; x.write && (v.isCarried() || !v.gone) && v.board[p] != boardWritable {
+			if err := s.allow(v, p); err != nil {
 				return err
 			}
 		}
@@ -206,7 +212,8 @@ func (s *space) recheck(p coherence.Page, x *waiter) error {
 	return s.happens(kind, p)
 }
 
-// has tells whether a rank may do with a page what it wants.
+// has tells whether a rank may do with a page what it wants: by word of the machine, and
+// because what it has ordered has been done.
 func (s *space) has(v *view, p coherence.Page, write bool) bool {
 	state := s.host.State(p)
 	if write {
@@ -264,19 +271,9 @@ func (s *space) await(v *view, f line.Frame) error {
 	if write {
 		kind = coherence.WriteFault
 	}
-	r := &request{member: v.member, id: f.ID, mode: f.Mode, left: 1}
+	r := &request{member: v.member, id: f.ID, left: 1}
 	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
-		if s.has(v, p, write) {
-			continue
-		}
-		r.left++
-		if write {
-			s.counts.WriteMisses++
-		} else {
-			s.counts.ReadMisses++
-		}
-		s.waiters.add(p, waiter{view: v, write: write, request: r})
-		if err := v.miss(p, kind); err != nil {
+		if err := r.await(v, p, kind); err != nil {
 			return err
 		}
 	}
@@ -284,10 +281,30 @@ func (s *space) await(v *view, f line.Frame) error {
 	return nil
 }
 
+// await has a request wait for a page, unless it is there.
+func (r *request) await(v *view, p coherence.Page, kind coherence.Kind) error {
+	s, write := v.space, kind == coherence.WriteFault
+	if s.has(v, p, write) {
+		return nil
+	}
+	r.left++
+	if write {
+		s.counts.WriteMisses++
+	} else {
+		s.counts.ReadMisses++
+	}
+	s.waiters.add(p, waiter{view: v, write: write, request: r})
+	return v.miss(p, kind)
+}
+
 // arrived counts one page, or that all have been asked for.
 func (r *request) arrived() {
-	if r.left--; r.left == 0 {
+	switch r.left--; {
+	case r.left > 0:
+	case r.access == nil:
 		r.member.done(r.id, nil)
+	default:
+		r.member.done(r.id, r.carryOut())
 	}
 }
 

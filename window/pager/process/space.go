@@ -156,8 +156,16 @@ func (s *space) endBatch() error {
 	}
 	s.given = s.given[:0]
 	for p, d := range s.saved {
-		if s.g.contents.at(d).out {
+		switch x := s.g.contents.at(d); {
+		case s.host.Keeps(p):
+			if x.out {
+				x.refs++ // the machine goes on having it
+			}
+		case x.out:
 			delete(s.saved, p)
+		default:
+			delete(s.saved, p)
+			s.g.contents.release(d)
 		}
 	}
 	for _, d := range s.mentions {

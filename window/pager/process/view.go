@@ -19,7 +19,7 @@ type view struct {
 	// is taken away the moment after it was looked at faults.
 	board  []byte
 	walk   stride.Detector
-	gone   bool // its rank has ended or has unmapped it
+	gone   bool // its rank has ended, has unmapped it, or has none
 	faults [16]uffd.Fault
 }
 
@@ -44,6 +44,10 @@ func newBoard(pages int) (board []byte, fd int, err error) {
 	}
 	return board, fd, nil
 }
+
+// isCarried reports whether the rank watches no pages, so that this process does for it
+// what it wants done.
+func (v *view) isCarried() bool { return v.View == nil }
 
 func (v *view) close() error {
 	err := unix.Munmap(v.board)

@@ -98,6 +98,7 @@ func (w *waiters) writer(p coherence.Page) *view {
 type request struct {
 	member *member
 	id     uint32
-	mode   line.Mode
-	left   int // pages that it waits for
+	left   int         // pages that it waits for
+	access *line.Frame // what to do when they are there; nil: the rank does it
+	space  *space
 }
