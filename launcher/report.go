@@ -165,7 +165,7 @@ func ending(e *control.Exited) string {
 	if e == nil {
 		return "has ended"
 	}
-	return endingOf(e.Code, e.Signal, e.CoreDumped)
+	return endingOf(e.Code, e.Signal, e.CoreDumped) + because(e.Why)
 }
 
 func endingOf(code, signal int, core bool) string {

@@ -84,6 +84,56 @@ func killPager() error {
 	return errors.New("this host has no pager")
 }
 
+// A page that only a dead host had is an error for who needs it, once the host is known
+// to have fenced itself, and never an older content; the others are there.
+func TestLostPage(t *testing.T) {
+	out, err := launch(t, 2, "lost", append(onMachine(2), "--on-failure", "continue", "--failure-timeout", "500ms"))
+	if err == nil || !strings.Contains(out, "rank 0 has done without") || !strings.Contains(out, "which keeps the pages of its coherent windows, ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// lostProgram: rank 1 writes a page of rank 0's part, and kills its pager.
+func lostProgram(ctx context.Context, comm *world.Comm) error {
+	const n = 2 * 512
+	w, err := window.Allocate[uint64](ctx, comm, n, window.Coherent)
+	if err != nil {
+		return err
+	}
+	if comm.Rank() == 0 {
+		w.Local()[0], w.Local()[512] = 1, 1
+	}
+	if err := errors.Join(w.Fence(ctx), w.Fence(ctx)); err != nil {
+		return err
+	}
+	if comm.Rank() == 1 {
+		if err := w.Put(0, 0, []uint64{2}); err != nil {
+			return err
+		}
+		return errors.Join(killPager(), forever(ctx))
+	}
+	for world.Of(comm).Failure(1) == nil {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		runtime.Gosched()
+	}
+	got := []uint64{7}
+	if err := w.Get(0, 0, got); err == nil || !strings.Contains(err.Error(), "is lost") {
+		return fmt.Errorf("the lost page holds %d, %v", got, err)
+	}
+	if err := w.Get(0, 512, got); err != nil || got[0] != 1 {
+		return fmt.Errorf("the other page holds %d, %v", got, err)
+	}
+	fmt.Println("rank 0 has done without")
+	return nil
+}
+
+func forever(ctx context.Context) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
 // What a rank has written last outlives it: its host's pager has it.
 func TestKilledWriter(t *testing.T) {
 	for _, hosts := range layouts(2) {

@@ -38,6 +38,7 @@ var programs = map[string]func(ctx context.Context, comm *world.Comm) error{
 
 	"pagerless": pagerlessProgram,
 	"writer":    writerProgram,
+	"lost":      lostProgram,
 }
 
 func TestMain(m *testing.M) {

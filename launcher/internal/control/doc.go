@@ -49,7 +49,7 @@
 package control
 
 // Protocol is the number of this protocol; it changes with any message's layout.
-const Protocol = 3
+const Protocol = 4
 
 // Window is how many bytes may be under way in one stream without credit.
 const Window = 64 << 10

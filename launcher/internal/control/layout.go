@@ -220,6 +220,7 @@ func (m *Exited) fields(c *coder) {
 	c.number(&m.Rank)
 	c.number(&m.Code)
 	c.number(&m.Signal)
+	c.text(&m.Why)
 	c.flag(&m.CoreDumped)
 	c.long(&m.Wall)
 	c.long(&m.User)

@@ -30,7 +30,7 @@ func samples() []Message {
 		&Left{Rank: 1},
 		&Lost{Rank: 1, PID: 78},
 		&Aborted{Rank: 1, Code: -3, Text: "why"},
-		&Exited{Rank: 1, Code: -1, Signal: 9, CoreDumped: true, Wall: 1, User: 2, System: 3, MaxRSS: 4},
+		&Exited{Rank: 1, Code: -1, Signal: 9, Why: "so", CoreDumped: true, Wall: 1, User: 2, System: 3, MaxRSS: 4},
 		&Output{Rank: 1, Stream: Stdout, Data: []byte("line\n")},
 		&Closed{Rank: 1, Stream: Stdout},
 		&StdinCredit{Bytes: 7},

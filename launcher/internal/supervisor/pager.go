@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/launcher/boot"
-	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
 )
 
@@ -46,6 +45,7 @@ func (p *pagers) admit(s *supervisor, r *rank, host uint64) (*os.File, error) {
 	if g.err != nil {
 		return nil, g.err
 	}
+	r.pager = g
 	return boot.AdmitToPager(g.control, r.number)
 }
 
@@ -69,7 +69,8 @@ func (p *pagers) start(s *supervisor, r *rank, g *pager) (*os.File, error) {
 	return mine, nil
 }
 
-// exited tells why the ranks that used a pager are being killed, unless it was to end.
+// exited notes that a pager has died, unless it was to end. Ranks that used it are being
+// killed.
 func (p *pagers) exited(s *supervisor, g *pager, e proc.Exit) {
 	how := fmt.Sprintf("has ended with code %d", e.Code)
 	if e.Signal != 0 {
@@ -82,24 +83,28 @@ func (p *pagers) exited(s *supervisor, g *pager, e proc.Exit) {
 
 // lost is called with mu held.
 func (p *pagers) lost(s *supervisor, g *pager, how string) {
-	if p.ended || g.err != nil {
-		return
+	if !p.ended && g.err == nil {
+		g.err = fmt.Errorf("the pager of host %s, which keeps the pages of its coherent windows, %s", s.host, how)
 	}
-	g.err = fmt.Errorf("the pager of host %s, which keeps the pages of its coherent windows, %s", s.host, how)
-	s.front.Send(&control.Trouble{Text: g.err.Error() + ": its ranks end with it"})
 }
 
-// blame is called before a rank's end by SIGKILL is told of: if its pager has died, that
-// is why. A dying process closes its line to this one, its lowest descriptor, before the
-// leashes of its ranks.
-func (p *pagers) blame(s *supervisor) {
+// blame says why a rank was killed, if that was because its pager has died; "" if not. A
+// dying process closes its line to this one, its lowest descriptor, before the leashes of
+// its ranks; how it died may be known only later.
+func (p *pagers) blame(s *supervisor, r *rank) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, g := range p.of {
-		if g.control != nil && hungUp(g.control) {
-			p.lost(s, g, "has died")
-		}
+	g := r.pager
+	if g == nil {
+		return ""
 	}
+	if hungUp(g.control) {
+		p.lost(s, g, "has died")
+	}
+	if g.err != nil {
+		return g.err.Error()
+	}
+	return ""
 }
 
 // hungUp reports whether the other end of a socket is closed.

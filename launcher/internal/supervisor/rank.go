@@ -27,6 +27,8 @@ type rank struct {
 	addressed bool
 	left      bool
 	exited    bool
+
+	pager *pager // of its coherent windows; nil: it has none. Guarded by pagers.mu
 }
 
 // admit decides whether process pid may join as the rank; reason says why not.
@@ -79,8 +81,9 @@ func (s *supervisor) hungUp(r *rank) {
 
 // ended follows the end of a rank's process.
 func (s *supervisor) ended(r *rank, e proc.Exit) {
+	why := ""
 	if e.Signal == syscall.SIGKILL {
-		s.pagers.blame(s)
+		why = s.pagers.blame(s, r)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +95,7 @@ func (s *supervisor) ended(r *rank, e proc.Exit) {
 	}
 	s.input.leave(r.number)
 	s.front.Send(&control.Exited{
-		Rank: r.number, Code: e.Code, Signal: int(e.Signal), CoreDumped: e.CoreDumped,
+		Rank: r.number, Code: e.Code, Signal: int(e.Signal), Why: why, CoreDumped: e.CoreDumped,
 		Wall: int64(e.Wall), User: int64(e.User), System: int64(e.System), MaxRSS: e.MaxRSS,
 	})
 }
