@@ -145,7 +145,7 @@ func TestHostsThatAreRefused(t *testing.T) {
 
 	other := n.superviseCommand("--host", "b")
 	other.Env = append(other.Env, envVersion+"=9.9")
-	startCommand(t, other).wait().expect(t, result{1, "", "the supervisor on b is version 9.9 of golaunch (protocol 3) and this is version 0.1.0 (protocol 3)"})
+	startCommand(t, other).wait().expect(t, result{1, "", "the supervisor on b is version 9.9 of golaunch (protocol 4) and this is version 0.1.0 (protocol 4)"})
 
 	wrong := filepath.Join(t.TempDir(), "wrong")
 	os.WriteFile(wrong, []byte("the key of another test"), 0o600)
