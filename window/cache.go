@@ -86,6 +86,19 @@ func (c *core) advise(op string, first, n int, mode line.Mode) error {
 	return nil
 }
 
+// Echo waits for a page's content from the pager of another host, which is then forgotten.
+// It is for measuring what a miss costs beside the way there and back.
+func (c *core) Echo() error {
+	err := c.mayCache()
+	if err == nil {
+		err = c.coherent.view.Echo()
+	}
+	if err != nil {
+		return c.errorf("Echo: %w", err)
+	}
+	return nil
+}
+
 func (c *core) mayCache() error {
 	switch {
 	case c.coherent == nil:

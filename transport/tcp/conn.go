@@ -103,9 +103,13 @@ func (c *conn) Put(dst transport.Remote, src []byte, op transport.OpID) error {
 	return nil
 }
 
+// togetherBytes is from what length on PutSend sends both with one call, from where they
+// are.
+const togetherBytes = 1 << 10
+
 // PutSend is a Put without OpID and then a Send, which mostly leave together.
 func (c *conn) PutSend(dst transport.Remote, src, msg []byte) error {
-	if c.peer.self || len(src) <= c.peer.e.inlineBytes || int64(len(src)) > dst.Len || len(msg) == 0 || len(msg) > transport.MaxMessage {
+	if c.peer.self || len(src) < togetherBytes || c.peer.e.encrypt || int64(len(src)) > dst.Len || len(msg) == 0 || len(msg) > transport.MaxMessage {
 		if err := c.Put(dst, src, 0); err != nil {
 			return err
 		}

@@ -143,6 +143,12 @@ func (v *View) Want(from, to int, mode line.Mode) error {
 	return nil
 }
 
+// Echo returns when a page's content has come from the pager of another host, which is then
+// forgotten: it is how long a miss would take that found no page and changed nothing.
+func (v *View) Echo() error {
+	return v.client.ask(line.Frame{Kind: line.Echo, Window: v.window}).err
+}
+
 // Report returns the figures of this host.
 func (v *View) Report() (r line.Report, err error) {
 	a := v.client.ask(line.Frame{Kind: line.Figures, Window: v.window})

@@ -17,6 +17,7 @@ const (
 	Store                    // the same; Body: the bytes
 	Swap                     // the same; Body: 8 bytes expected at an aligned offset, 8 bytes in their place
 	Figures                  // Window
+	Echo                     // Window; a content comes from another host's pager, and goes nowhere
 	Shut                     // Window; N: 1 if all ranks of all hosts have agreed to that
 	Done                     // answers a request; Body: Load's bytes, or what Swap has found
 	Failed                   // answers a request; Body: why

@@ -78,6 +78,8 @@ func (m *member) deal(f line.Frame, fds []int) error {
 		m.answer(f.ID, nil, m.view(f, fds))
 	case line.Figures:
 		m.figures(f)
+	case line.Echo:
+		m.echo(f)
 	case line.Shut:
 		m.answer(f.ID, nil, m.shut(f.Window, f.N == 1))
 	default:

@@ -143,7 +143,7 @@ func (g *pager) looking(until int64) int64 {
 // awaited reports whether a rank waits for something that another host says.
 func (g *pager) awaited() bool {
 	for _, s := range g.spaces {
-		if len(s.waiters.of) > 0 && len(s.spec.Hosts) > 1 {
+		if len(s.waiters.of)+len(s.echoes) > 0 && len(s.spec.Hosts) > 1 {
 			return true
 		}
 	}

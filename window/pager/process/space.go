@@ -34,6 +34,7 @@ type space struct {
 	pulses []coherence.Pulse
 	counts line.Counts
 	taken  map[coherence.Page]uint32 // how often the page was taken away
+	echoes []request                 // that have not come back, in order
 }
 
 func newSpace(g *pager, id uint64, spec line.Spec) (s *space, err error) {
@@ -90,6 +91,9 @@ func (s *space) heard(host int, it parcel.Item, data coherence.Data) error {
 		return fmt.Errorf("window %#x: a message of host %d, which does not share it", s.id, host)
 	}
 	s.counts.MessagesIn++
+	if it.Kind == echoAsk || it.Kind == echoAnswer {
+		return s.echoed(host, it, data)
+	}
 	if isContent(data) {
 		s.counts.PagesIn++
 		s.given = append(s.given, data)

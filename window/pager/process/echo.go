@@ -1,0 +1,58 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/golaunch/golaunch/window/coherence"
+	"github.com/golaunch/golaunch/window/pager/line"
+	"github.com/golaunch/golaunch/window/pager/parcel"
+)
+
+// An echo goes the way of a miss, from a rank to the pager of another host and back with
+// a content, past the protocol and without touching a page: so that what these cost can be
+// told from what the way costs.
+
+// What an item of an echo has as its kind: no message of the protocol.
+const (
+	echoAsk coherence.Kind = 0xfe - iota
+	echoAnswer
+)
+
+// echo begins one, to the first other host of the window.
+func (m *member) echo(f line.Frame) {
+	v := m.views[f.Window]
+	if v == nil || len(v.space.spec.Hosts) < 2 {
+		m.refuse(f.ID, fmt.Sprintf("window %#x has no other host", f.Window))
+		return
+	}
+	s := v.space
+	other := 0
+	if s.spec.Self == 0 {
+		other = 1
+	}
+	s.echoes = append(s.echoes, request{member: m, id: f.ID})
+	s.g.links[s.spec.Hosts[other]].send(s, coherence.Msg{Kind: echoAsk})
+}
+
+// echoed deals with either half of one.
+func (s *space) echoed(host int, it parcel.Item, data coherence.Data) error {
+	if isContent(data) {
+		s.g.contents.release(data)
+	}
+	if it.Kind == echoAsk {
+		d, err := s.g.contents.save(s.g.contents.zero)
+		if err != nil {
+			return err
+		}
+		s.g.links[host].send(s, coherence.Msg{Kind: echoAnswer, Data: d})
+		s.g.contents.release(d)
+		return nil
+	}
+	if len(s.echoes) == 0 {
+		return errors.New("an echo that nobody has called for")
+	}
+	s.echoes[0].member.done(s.echoes[0].id, nil)
+	s.echoes = s.echoes[1:]
+	return nil
+}
