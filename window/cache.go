@@ -3,6 +3,7 @@ package window
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/golaunch/golaunch/window/pager"
 	"github.com/golaunch/golaunch/window/pager/line"
@@ -121,6 +122,22 @@ type Figures struct {
 type HotPage struct {
 	Rank, Disp, N int // the first of its elements is element Disp of the rank's part
 	Taken         int // how often it was taken away from this host, or made read-only
+	// FalseSharing says that hosts want the page for different bytes of it: they would not
+	// meet if these were on pages of their own. Only the page's home can tell.
+	FalseSharing bool
+}
+
+// String is a heat map of the pages that hosts take from each other: a line each, with a bar.
+func (f Figures) String() string {
+	var b strings.Builder
+	for _, h := range f.Hot {
+		fmt.Fprintf(&b, "rank %d, elements %d to %d: taken %d times %s", h.Rank, h.Disp, h.Disp+h.N-1, h.Taken, strings.Repeat("#", max(1, 40*h.Taken/f.Hot[0].Taken)))
+		if h.FalseSharing {
+			b.WriteString(" (false sharing: hosts use different elements of it)")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Coherence returns the figures of this host.
@@ -143,5 +160,5 @@ func (c *core) hotPage(h line.Heat) HotPage {
 	page := len(c.parts) * c.coherent.stride / c.coherent.pages
 	from := int(h.Page) * page % c.coherent.stride
 	size := c.kind.Size
-	return HotPage{Rank: int(h.Page) * page / c.coherent.stride, Disp: from / size, N: (page + size - 1) / size, Taken: int(h.Taken)}
+	return HotPage{Rank: int(h.Page) * page / c.coherent.stride, Disp: from / size, N: (page + size - 1) / size, Taken: int(h.Taken), FalseSharing: h.False}
 }

@@ -111,3 +111,36 @@ func TestCoherentMap(t *testing.T) {
 		}
 	})
 }
+
+// Hosts that use different elements of one page are told so by its home; hosts that use the
+// same are not.
+func TestFalseSharing(t *testing.T) {
+	if unwatched() {
+		t.Skip("needs Map")
+	}
+	runOn(t, 2, 1, func(r rank) {
+		me := r.comm.Rank()
+		w := allocate[uint64](r, 1024, window.Coherent)
+		all := must[[]uint64](r)(w.Map())
+		r.no(w.Fence(r))
+		for range 30 {
+			atomic.AddUint64(&all[100*me], 1) // of page 0, 800 bytes apart
+			atomic.AddUint64(&all[512], 1)
+			r.no(w.Fence(r))
+		}
+		if me == 0 {
+			f := must[window.Figures](r)(w.Coherence())
+			var hints []bool
+			for _, h := range f.Hot[:2] {
+				if h.Rank != 0 || h.N != 512 || h.Taken < 5 || h.FalseSharing != (h.Disp == 0) {
+					r.Errorf("hot page %+v", h)
+				}
+				hints = append(hints, h.FalseSharing)
+			}
+			if hints[0] == hints[1] || !strings.Contains(f.String(), "rank 0, elements 0 to 511: taken") {
+				r.Errorf("hints %v in\n%s", hints, f)
+			}
+		}
+		r.no(w.Free(r))
+	})
+}

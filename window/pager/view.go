@@ -1,6 +1,7 @@
 package pager
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,6 +137,9 @@ func (v *View) Want(from, to int, mode line.Mode) error {
 	for ; first <= last; first += mostPages {
 		n := min(last-first+1, mostPages)
 		f := line.Frame{Kind: line.Want, Mode: mode, Window: v.window, First: uint32(first), N: uint32(n)}
+		if first == last {
+			f.Body = binary.LittleEndian.AppendUint16(make([]byte, 0, 2), uint16(from&(1<<v.shift-1)))
+		}
 		if a := v.client.ask(f); a.err != nil {
 			return a.err
 		}

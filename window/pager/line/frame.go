@@ -12,7 +12,7 @@ const (
 	Hello    Kind = 1 + iota // Body: Greeting; with the leash
 	Open                     // Window; Body: Spec
 	View                     // Window, First and N: low and high half of the view's base; with its userfaultfd
-	Want                     // Window, First, N, Mode
+	Want                     // Window, First, N, Mode; Body: for one page, where in it, u16
 	Load                     // Window, First: page, N: offset in it; Body: how many bytes, u16
 	Store                    // the same; Body: the bytes
 	Swap                     // the same; Body: 8 bytes expected at an aligned offset, 8 bytes in their place

@@ -44,6 +44,8 @@ type Counts struct {
 type Heat struct {
 	Page  uint32
 	Taken uint32
+	// False: this host is the page's home, and knows that hosts want it for different bytes.
+	False bool
 }
 
 // A Report answers Figures: the totals, and the pages that were taken away most often,

@@ -42,7 +42,7 @@ const MaxSlots = 256
 // NoData and Zero; other content is in a slot.
 type Item struct {
 	Kind coherence.Kind
-	Host uint8
+	Host uint8  // of a request: which 64 bytes of the page it is for, or 255
 	Slot uint16 // NoSlot, ZeroSlot, or where the content was put
 	Page coherence.Page
 }

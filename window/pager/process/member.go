@@ -221,7 +221,7 @@ const hottest = 64
 func (s *space) report() line.Report {
 	r := line.Report{Counts: s.counts}
 	for p, n := range s.taken {
-		r.Hot = append(r.Hot, line.Heat{Page: uint32(p), Taken: n})
+		r.Hot = append(r.Hot, line.Heat{Page: uint32(p), Taken: n, False: s.sharing[p].isFalse()})
 	}
 	slices.SortFunc(r.Hot, func(a, b line.Heat) int {
 		if a.Taken != b.Taken {

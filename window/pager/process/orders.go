@@ -1,6 +1,7 @@
 package process
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -272,6 +273,9 @@ func (s *space) await(v *view, f line.Frame) error {
 		kind = coherence.WriteFault
 	}
 	r := &request{member: v.member, id: f.ID, left: 1}
+	if len(f.Body) == 2 && !s.has(v, coherence.Page(f.First), write) {
+		s.wanted(coherence.Page(f.First), int(binary.LittleEndian.Uint16(f.Body)))
+	}
 	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
 		if err := r.await(v, p, kind); err != nil {
 			return err

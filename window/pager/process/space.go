@@ -35,10 +35,14 @@ type space struct {
 	counts line.Counts
 	taken  map[coherence.Page]uint32 // how often the page was taken away
 	echoes []request                 // that have not come back, in order
+
+	sharing map[coherence.Page]*sharing // of pages whose home this host is
+	blocks  map[coherence.Page]uint8    // what the latest miss of a page was for, until it is asked for
 }
 
 func newSpace(g *pager, id uint64, spec line.Spec) (s *space, err error) {
-	s = &space{g: g, id: id, spec: spec, waiters: newWaiters(), saved: map[coherence.Page]coherence.Data{}, taken: map[coherence.Page]uint32{}}
+	s = &space{g: g, id: id, spec: spec, waiters: newWaiters(), saved: map[coherence.Page]coherence.Data{}, taken: map[coherence.Page]uint32{},
+		sharing: map[coherence.Page]*sharing{}, blocks: map[coherence.Page]uint8{}}
 	s.host, err = coherence.New(coherence.Config{
 		Self: spec.Self, Hosts: len(spec.Hosts), Pages: coherence.Page(spec.Pages),
 		Blocks: spec.Blocks, BlockPages: coherence.Page(spec.BlockPages), FirstTouch: spec.FirstTouch, Limit: spec.Limit,
@@ -98,6 +102,10 @@ func (s *space) heard(host int, it parcel.Item, data coherence.Data) error {
 		s.counts.PagesIn++
 		s.given = append(s.given, data)
 	}
+	if isRequest(it.Kind) {
+		s.asked(it.Page, uint8(from), it.Host)
+		it.Host = 0
+	}
 	return s.step(coherence.Msg{Kind: it.Kind, From: uint8(from), To: uint8(s.spec.Self), Host: it.Host, Page: it.Page, Data: data})
 }
 
@@ -128,6 +136,9 @@ func (s *space) say(messages []coherence.Msg) {
 	for _, m := range messages {
 		m.Data = s.resolve(m.Page, m.Data)
 		s.mention(m.Data)
+		if isRequest(m.Kind) {
+			m.Host = s.block(m.Page)
+		}
 		s.g.links[s.spec.Hosts[m.To]].send(s, m)
 	}
 }

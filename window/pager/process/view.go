@@ -95,6 +95,7 @@ func (v *view) fault(f uffd.Fault) error {
 		s.counts.ReadFaults++
 	}
 	s.waiters.add(p, waiter{view: v, write: f.Write, fault: true})
+	s.wanted(p, f.Offset)
 	return v.miss(p, kind)
 }
 

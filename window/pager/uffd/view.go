@@ -74,6 +74,7 @@ func (v *View) Close() error { return unix.Close(v.fd) }
 // A Fault is an access that waits.
 type Fault struct {
 	Page      int
+	Offset    int  // of the access in the page
 	Write     bool // it is a store
 	Protected bool // the page is there, and write-protected
 	Thread    int  // of the rank's process
@@ -106,6 +107,7 @@ func (v *View) Faults(faults []Fault) (n int, err error) {
 func (v *View) fault(m *message) Fault {
 	return Fault{
 		Page:      (int(m.address) - int(v.base)) / v.page,
+		Offset:    int(m.address) % v.page,
 		Write:     m.flags&(faultWrite|faultWP) != 0,
 		Protected: m.flags&faultWP != 0,
 		Thread:    int(m.thread),
