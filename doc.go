@@ -73,6 +73,8 @@
 //	collectives/schedule  pure: which step, which peer, after what
 //	collectives/reduce    element-wise reductions
 //	window/coherence      pure: which host may read or write a page
+//	window/pager          coherent windows: a rank's side of its host's pager
+//	window/pager/process  the pager: carries out what coherence decides
 //	runtime/job           the memory the ranks of a host share with their supervisor
 //	runtime/waiting       spin, yield, sleep
 //	runtime/group         a communicator's shared memory: rounds, breaking
