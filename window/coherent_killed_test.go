@@ -71,14 +71,15 @@ func killPager() error {
 	if err != nil {
 		return err
 	}
-	want := fmt.Sprintf(" (golaunch-pager) %%c %d ", os.Getppid())
 	for _, p := range processes {
 		stat, err := os.ReadFile(p)
-		pid, rest, _ := strings.Cut(string(stat), " ")
-		var state rune
-		if n, _ := fmt.Sscanf(" "+rest, want, &state); err == nil && n == 1 {
-			number, _ := strconv.Atoi(pid)
-			return syscall.Kill(number, syscall.SIGKILL)
+		if err != nil {
+			continue
+		}
+		f := strings.Fields(string(stat)) // process, name, state, parent
+		if f[1] == "(golaunch-pager)" && f[3] == strconv.Itoa(os.Getppid()) {
+			pid, _ := strconv.Atoi(f[0])
+			return syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
 	return errors.New("this host has no pager")
