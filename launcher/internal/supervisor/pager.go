@@ -88,9 +88,12 @@ func (p *pagers) lost(s *supervisor, g *pager, how string) {
 	}
 }
 
-// blame says why a rank was killed, if that was because its pager has died; "" if not. A
-// dying process closes its line to this one, its lowest descriptor, before the leashes of
-// its ranks; how it died may be known only later.
+// hangUpWait is for how long a pager that dies may have closed the leashes of its ranks
+// and not yet its line to this process, in milliseconds.
+const hangUpWait = 20
+
+// blame says why a rank was killed, if that was because its pager has died; "" if not. How
+// that died may be known only later.
 func (p *pagers) blame(s *supervisor, r *rank) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +110,7 @@ func (p *pagers) blame(s *supervisor, r *rank) string {
 	return ""
 }
 
-// hungUp reports whether the other end of a socket is closed.
+// hungUp reports whether the other end of a socket is closed, or is a moment later.
 func hungUp(socket *os.File) (is bool) {
 	raw, err := socket.SyscallConn()
 	if err != nil {
@@ -115,7 +118,7 @@ func hungUp(socket *os.File) (is bool) {
 	}
 	_ = raw.Control(func(fd uintptr) {
 		look := []unix.PollFd{{Fd: int32(fd)}}
-		n, _ := unix.Poll(look, 0)
+		n, _ := unix.Poll(look, hangUpWait)
 		is = n == 1 && look[0].Revents&unix.POLLHUP != 0
 	})
 	return is
