@@ -24,8 +24,12 @@ const (
 	target = 1
 )
 
-// passiveOp is measured only when asked for: it takes half a minute.
-const passiveOp = "passive"
+// What is measured only when asked for: passive takes half a minute, and no peer has what
+// coherent measures.
+const (
+	passiveOp  = "passive"
+	coherentOp = "coherent"
+)
 
 // word is how many bytes an element has: all sides' elements are 64-bit integers.
 const word = 8
@@ -45,11 +49,14 @@ Examples:
   golaunch -n 2 ./bin/rmabench --buffers arena,heap
   golaunch -n 2 --virtual-hosts 2 --bind-to core ./bin/rmabench --ops passive
 
-The op passive compares targets that sleep with targets that compute.
+  golaunch -n 2 --virtual-hosts 2 ./bin/rmabench --ops coherent
+
+The op passive compares targets that sleep with targets that compute; coherent measures
+a coherent window, hits and misses.
 `,
 	Ops:     []string{"put", "get", "fetch_add", "lock_put_unlock", "fence"},
 	Sizes:   []int{8, 1 << 10, 64 << 10, 1 << 20, 16 << 20},
-	More:    []string{passiveOp},
+	More:    []string{passiveOp, coherentOp},
 	Buffers: []string{bench.Arena},
 	Unit:    word,
 }

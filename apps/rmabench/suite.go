@@ -54,6 +54,11 @@ func (s *suite) measure() error {
 			return fmt.Errorf("fence: %w", err)
 		}
 	}
+	if s.opt.Wants(coherentOp) {
+		if err := s.coherent(); err != nil {
+			return fmt.Errorf("coherent: %w", err)
+		}
+	}
 	if s.opt.Wants(passiveOp) {
 		if err := s.besideOthers(); err != nil {
 			return fmt.Errorf("passive: %w", err)

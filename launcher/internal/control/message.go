@@ -154,7 +154,7 @@ type Exited struct {
 	Rank               int
 	Code               int // -1 when Signal is not 0
 	Signal             int
-	Why                string // it was killed, if anybody but who did it knows
+	Why                string // "", or what has made it end
 	CoreDumped         bool
 	Wall, User, System int64
 	MaxRSS             int64 // bytes

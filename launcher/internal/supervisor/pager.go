@@ -92,7 +92,7 @@ func (p *pagers) lost(s *supervisor, g *pager, how string) {
 // and not yet its line to this process, in milliseconds.
 const hangUpWait = 20
 
-// blame says why a rank was killed, if that was because its pager has died; "" if not. How
+// blame says why a rank has ended, if that was because its pager has died; "" if not. How
 // that died may be known only later.
 func (p *pagers) blame(s *supervisor, r *rank) string {
 	p.mu.Lock()

@@ -82,7 +82,7 @@ func (s *supervisor) hungUp(r *rank) {
 // ended follows the end of a rank's process.
 func (s *supervisor) ended(r *rank, e proc.Exit) {
 	why := ""
-	if e.Signal == syscall.SIGKILL {
+	if e.Signal == syscall.SIGKILL || e.Code > 0 { // it may see that the pager is gone first
 		why = s.pagers.blame(s, r)
 	}
 	s.mu.Lock()
