@@ -52,6 +52,7 @@ func (c *conn) end() error {
 func (c *conn) do(try func() bool) error {
 	p := c.peer
 	for {
+		gen, places := p.gen.Load(), p.e.arrivals.places.Load() // before try: credit comes without the lock
 		p.tx.mu.Lock()
 		if err := c.end(); err != nil {
 			p.tx.mu.Unlock()
@@ -62,7 +63,6 @@ func (c *conn) do(try func() bool) error {
 			p.e.ringIfAny()
 			return nil
 		}
-		gen, places := p.gen.Load(), p.e.arrivals.places.Load()
 		p.tx.mu.Unlock()
 		if err := c.wait(gen, places); err != nil {
 			return err
@@ -142,6 +142,7 @@ func (c *conn) putShort(dst transport.Remote, src []byte, op transport.OpID) err
 		if op != 0 {
 			s.promise(s.seq, int32(token), 0)
 		}
+		s.heed() // before the look: the Ack may come now
 		if !s.awaiting() || len(b.b) > gatherBytes {
 			p.pump()
 		}
@@ -333,7 +334,7 @@ func (c *conn) flush(op transport.OpID) bool {
 	} else {
 		s.promise(s.lastPut, int32(token), 0)
 		s.mustAsk = s.mustAsk || wire.Before(s.asked, s.lastPut) && !s.out.unasked && !s.next.unasked
-		s.settle(p, s.acked)
+		s.settle(p)
 	}
 	p.pump()
 	return true

@@ -150,7 +150,7 @@ func (p *peer) askForPieces() {
 		if g.kind == flushSlot {
 			s.promise(s.lastPut, *next, 0)
 			s.gets.pop()
-			s.settle(p, s.acked)
+			s.settle(p)
 			continue
 		}
 		for g.asked < len(g.dst) {

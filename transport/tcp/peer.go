@@ -62,6 +62,7 @@ func (p *peer) fail(err error) {
 	if p.end() != nil {
 		return
 	}
+	p.tx.settle(p) // what the peer has said last still counts
 	if p.tx.broken != nil && !errors.Is(err, transport.ErrClosed) {
 		err = p.tx.broken
 	}
@@ -121,7 +122,6 @@ type receiver struct {
 	served atomic.Uint32 // Seq of the last frame that has been dealt with
 	bytes  atomic.Uint64 // read so far: a sign of life
 
-	acked, granted uint32 // what the peer has said last
 	wanted         uint32 // Seq of the last frame that wants an Ack
 	poke           bool   // the sender has something to do
 	operand        [wire.WordBytes]byte

@@ -107,21 +107,22 @@ func (p *peer) receive(direct, scratch []byte) (int, unix.Errno) {
 // afterRead lets the sender say what the frames just read call for, once for all
 // of them.
 func (p *peer) afterRead() {
+	s := &p.tx
 	p.rx.poke = false
-	p.tx.mu.Lock()
-	p.tx.wanted = p.rx.wanted
+	s.mu.Lock()
+	s.wanted = p.rx.wanted
+	s.settle(p)
 	p.pump()
-	p.tx.mu.Unlock()
+	s.heeds.Store(s.promises.count > 0 || s.waiting() > 0)
+	s.mu.Unlock()
 }
 
 // Begin is the wire.Sink: a frame begins. The numbers that every frame has are
 // taken in first.
 func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 	r := &p.rx
-	if h.Ack != r.acked || h.Taken != r.granted {
-		if err := p.heard(h); err != nil {
-			return nil, err
-		}
+	if err := p.hear(h); err != nil {
+		return nil, err
 	}
 	r.refusal, r.streaming = 0, h.Length > 4*directBytes
 	switch h.Kind {
@@ -143,36 +144,6 @@ func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 	return nil, nil
 }
 
-// heard checks and takes in what the peer says about our frames.
-func (p *peer) heard(h *wire.Header) error {
-	r := &p.rx
-	if wire.Before(h.Ack, r.acked) || wire.Before(h.Taken, r.granted) {
-		return fmt.Errorf("a %v acknowledges %d frames after %d, and %d bytes of messages after %d", h.Kind, h.Ack, r.acked, h.Taken, r.granted)
-	}
-	if err := p.grant(h); err != nil {
-		return err
-	}
-	r.acked, r.granted, r.poke = h.Ack, h.Taken, true
-	return nil
-}
-
-// grant takes in what the peer has said about our frames and messages.
-func (p *peer) grant(h *wire.Header) error {
-	s := &p.tx
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if wire.Before(s.seq, h.Ack) || wire.Before(s.spent, h.Taken) {
-		return fmt.Errorf("a %v acknowledges %d frames and %d bytes of messages, of %d and %d", h.Kind, h.Ack, h.Taken, s.seq, s.spent)
-	}
-	s.acked = h.Ack
-	if s.granted != h.Taken {
-		s.granted = h.Taken
-		p.changed()
-	}
-	s.settle(p, h.Ack)
-	return nil
-}
-
 func (p *peer) beginMessage(h *wire.Header) ([]byte, error) {
 	in := &p.in
 	in.used += uint32(wire.MessageCost(int(h.Length)))
@@ -189,6 +160,7 @@ func (p *peer) beginMessage(h *wire.Header) ([]byte, error) {
 func (p *peer) beginData(h *wire.Header) ([]byte, error) {
 	p.tx.mu.Lock()
 	defer p.tx.mu.Unlock()
+	p.tx.settle(p)
 	g, err := p.tx.answer(h, getSlot)
 	if err != nil {
 		return nil, err
@@ -259,6 +231,7 @@ func (p *peer) answered(h *wire.Header) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.rx.poke = true
+	s.settle(p)
 	if h.Kind == wire.Refusal {
 		return s.requests.refused(p, h)
 	}
@@ -274,6 +247,5 @@ func (p *peer) answered(h *wire.Header) error {
 		*a.old = h.Value
 	}
 	s.requests.answered(p)
-	s.settle(p, s.acked)
 	return nil
 }

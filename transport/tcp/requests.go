@@ -93,25 +93,26 @@ func (r *requests) release(i int32) {
 }
 
 // promise notes what frame seq will bring.
-func (r *requests) promise(seq uint32, i int32, n int) {
-	if r.slots[i].kind.answered() {
-		r.answers++
+func (s *sender) promise(seq uint32, i int32, n int) {
+	if s.slots[i].kind.answered() {
+		s.answers++
 	}
-	r.promises.push(promise{seq, i, uint32(n)})
+	s.promises.push(promise{seq, i, uint32(n)})
+	s.heed()
 }
 
 func (k slotKind) answered() bool { return k == getSlot || k == atomicSlot }
 
-// settle ends the Puts and Flushes that are next and that an Ack up to acked
-// covers.
-func (r *requests) settle(p *peer, acked uint32) {
+// settle ends the Puts and Flushes that are next and that the peer has served.
+func (s *sender) settle(p *peer) {
+	acked := s.acked()
 	for {
-		next := r.promises.front()
-		if next == nil || r.slots[next.slot].kind.answered() || wire.Before(acked, next.seq) {
+		next := s.promises.front()
+		if next == nil || s.slots[next.slot].kind.answered() || wire.Before(acked, next.seq) {
 			return
 		}
-		i := r.promises.pop().slot
-		r.finish(p, i)
+		i := s.promises.pop().slot
+		s.finish(p, i)
 	}
 }
 
@@ -190,7 +191,6 @@ func (r *requests) refused(p *peer, h *wire.Header) error {
 	}
 	s.err = err
 	r.answered(p)
-	r.settle(p, p.tx.acked)
 	return nil
 }
 

@@ -43,7 +43,6 @@ type sender struct {
 
 	seq     uint32 // last frame made
 	lastPut uint32
-	acked   uint32 // last frame of ours that the peer has served
 	asked   uint32 // last frame of ours about which the peer was asked
 	mustAsk bool   // ask with a frame of its own
 
@@ -51,7 +50,9 @@ type sender struct {
 	wanted  uint32        // what it wants to be told
 	told    atomic.Uint32 // credit given back, as far as the peer was told
 
-	spent, granted uint32 // credit of the peer: bytes of messages sent, given back
+	spent uint32 // credit of the peer: bytes of messages sent
+
+	hearing
 
 	requests
 	larges  ring[*largePut]
@@ -98,6 +99,7 @@ func (s *sender) frame(p *peer, b *buffer, h *wire.Header, n int) []byte {
 	h.Seq, h.Ack, h.Taken = s.seq, s.served(p), p.in.taken.Load()
 	s.ackSent = h.Ack
 	s.told.Store(h.Taken)
+	s.made.Store(join(s.seq, s.spent))
 	at := len(b.b)
 	b.b = b.b[:at+wire.HeaderBytes+n]
 	h.Encode(b.b[at:])
@@ -123,7 +125,7 @@ func (s *sender) served(p *peer) uint32 {
 
 // awaiting tells whether the peer will say something about a Put without being
 // asked again.
-func (s *sender) awaiting() bool { return wire.Before(s.acked, s.asked) }
+func (s *sender) awaiting() bool { return wire.Before(s.acked(), s.asked) }
 
 // ask has the Puts in a buffer asked about.
 func (s *sender) ask(b *buffer) {
@@ -288,7 +290,7 @@ func (s *sender) late(id uint32, err error) {
 
 // credit tells whether the peer has room for a message that costs that much.
 func (s *sender) credit(cost int) bool {
-	return int(s.spent-s.granted)+cost <= wire.CreditBytes
+	return int(s.spent-s.granted())+cost <= wire.CreditBytes
 }
 
 // creditDue tells whether the peer should hear that it has credit again.
