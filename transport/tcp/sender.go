@@ -12,6 +12,8 @@ import (
 const (
 	// gatherBytes of small operations leave although an Ack is awaited.
 	gatherBytes = bufferBytes / 2
+	// smallBytes are frames that need no buffer: most leave before another one follows.
+	smallBytes = 256
 	// inlineBytes is the longest payload that is copied behind its header; longer
 	// ones leave from where they are.
 	inlineBytes = 4 << 10
@@ -33,6 +35,7 @@ const (
 // the last asks.
 type sender struct {
 	mu      sync.Mutex
+	small   [smallBytes]byte // for out, as long as it has little
 	out     buffer
 	big     []byte
 	bigOf   *largePut // whose payload big is; nil: an answer's, or nobody's
@@ -64,7 +67,8 @@ type sender struct {
 	freePuts []*largePut
 }
 
-// A buffer is frames to write, from the endpoint's store; b is nil without any.
+// A buffer is frames to write, from the endpoint's store or in the sender's own small
+// one; b is nil without any.
 type buffer struct {
 	b       []byte
 	written int
@@ -79,14 +83,17 @@ func (b *buffer) rest() []byte { return b.b[b.written:] }
 // room returns the buffer that has room for a frame with n bytes of payload, or
 // nil.
 func (s *sender) room(p *peer, n int) *buffer {
-	b := &s.out
-	if s.big != nil {
+	b, need := &s.out, wire.HeaderBytes+n
+	switch {
+	case s.big != nil:
 		b = &s.next
+	case b.b == nil && need <= smallBytes && p.secure == nil:
+		b.b = s.small[:0]
 	}
-	if b.b == nil {
-		b.b = p.e.sendBuffers.get()
+	if cap(b.b)-len(b.b) < need && cap(b.b) < bufferBytes {
+		b.b = append(p.e.sendBuffers.get(), b.b...)
 	}
-	if cap(b.b)-len(b.b) < wire.HeaderBytes+n {
+	if cap(b.b)-len(b.b) < need {
 		return nil
 	}
 	return b
@@ -211,7 +218,12 @@ func (p *peer) advance(n int) {
 	}
 }
 
-func (b *buffer) reset() { b.b, b.written, b.unasked = b.b[:0], 0, false }
+// reset empties b. The small one is out's: it goes back.
+func (b *buffer) reset() {
+	if b.b, b.written, b.unasked = b.b[:0], 0, false; cap(b.b) == smallBytes {
+		b.b = nil
+	}
+}
 
 // bigIsOut lets what had to wait for big follow.
 func (p *peer) bigIsOut() {
@@ -261,7 +273,7 @@ func (p *peer) breakOff(err error) {
 func (p *peer) releaseBuffers() {
 	writing := p.secure != nil && p.secure.writing
 	for _, b := range [...]*buffer{&p.tx.out, &p.tx.next} {
-		if b.b != nil && !writing {
+		if cap(b.b) == bufferBytes && !writing {
 			p.e.sendBuffers.put(b.b)
 		}
 		*b = buffer{}
