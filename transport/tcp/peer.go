@@ -122,10 +122,12 @@ type receiver struct {
 	served atomic.Uint32 // Seq of the last frame that has been dealt with
 	bytes  atomic.Uint64 // read so far: a sign of life
 
-	wanted         uint32 // Seq of the last frame that wants an Ack
-	poke           bool   // the sender has something to do
-	operand        [wire.WordBytes]byte
-	refusal        uint8 // why the frame under way is refused
-	flood          bool  // the last read brought many short frames
-	streaming      bool  // the last frame was long, so the next may be
+	wanted    uint32 // Seq of the last frame that wants an Ack
+	poke      bool   // the sender has something to do
+	hands     *hands // Poll reads, and hands Messages out at once; nil: no
+	handed    bool   // it has, since it reads this peer
+	operand   [wire.WordBytes]byte
+	refusal   uint8 // why the frame under way is refused
+	flood     bool  // the last read brought many short frames
+	streaming bool  // the last frame was long, so the next may be
 }

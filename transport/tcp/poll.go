@@ -17,7 +17,8 @@ type poller struct {
 	direct  int
 	seen    uint64
 	same    int  // Polls since then
-	lent    bool // the last Poll delivered messages
+	lent    bool // the last Poll delivered messages from inboxes
+	hands   hands
 	events  [16]unix.EpollEvent
 	unread  int // Polls since sockets were looked at
 	empty   int // Polls in a row without anything
@@ -37,22 +38,33 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if e.poll.lent {
 		e.giveBack()
 	}
+	n := 0
 	if e.arrivals.queued.Load() == 0 || e.poll.unread >= pollsUnread {
 		e.poll.unread = 0
+		e.poll.hands = hands{done: done}
 		e.readSockets()
+		n = e.poll.hands.n
 	} else {
 		e.poll.unread++
 	}
-	if e.arrivals.queued.Load() == 0 {
-		return 0, nil
+	if e.arrivals.queued.Load() > 0 {
+		n += e.takeQueued(done[n:])
 	}
+	if n > 0 {
+		e.poll.empty = 0
+	}
+	return n, nil
+}
+
+// takeQueued moves to done what others have left, or what has no room elsewhere.
+func (e *endpoint) takeQueued(done []transport.Completion) int {
 	n, completions := e.arrivals.take(done)
 	if completions > 0 {
 		e.arrivals.places.Add(1)
 		e.wakeBlocked()
 	}
-	e.poll.empty, e.poll.lent = 0, n > completions
-	return n, nil
+	e.poll.lent = n > completions
+	return n
 }
 
 // giveBack frees the messages of the last Poll, and lets their senders know when
@@ -105,9 +117,12 @@ func (e *endpoint) pollPeer(p *peer) {
 		p.unblock()
 	}
 	if p.rx.mu.TryLock() {
-		if p.read(e.poll.scratch) {
+		h := &e.poll.hands
+		p.lendHands(h)
+		if p.read(e.poll.scratch[h.full:]) {
 			p.watch.used.Store(e.watcher.polls.Load())
 		}
+		p.returnHands(h)
 		p.rx.mu.Unlock()
 	}
 }

@@ -43,7 +43,7 @@ func (p *peer) read(scratch []byte) (any bool) {
 			return true
 		}
 		any = any || n > 0
-		if drained {
+		if drained || p.rx.handed {
 			break
 		}
 	}
@@ -170,13 +170,18 @@ func (p *peer) beginData(h *wire.Header) ([]byte, error) {
 
 // End is the wire.Sink: a frame has come whole.
 func (p *peer) End(h *wire.Header) error {
+	err := p.serve(h)
+	p.served(h)
+	return err
+}
+
+// served notes that a frame has been dealt with.
+func (p *peer) served(h *wire.Header) {
 	r := &p.rx
 	if h.Flags&wire.WantAck != 0 {
 		r.wanted, r.poke = h.Seq, true
 	}
-	err := p.serve(h)
 	r.served.Store(h.Seq)
-	return err
 }
 
 func (p *peer) serve(h *wire.Header) error {

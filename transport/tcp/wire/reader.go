@@ -9,6 +9,9 @@ type Sink interface {
 	Begin(h *Header) ([]byte, error)
 	// End is called when the payload is where it should be.
 	End(h *Header) error
+	// Whole is called first with a Message that lies in what was fed as a whole, and
+	// takes it, or leaves it to Begin and End.
+	Whole(h *Header, payload []byte) (taken bool, err error)
 }
 
 // A Reader takes a stream of frames apart. Its zero value is at the beginning of a
@@ -69,34 +72,40 @@ func (r *Reader) payload(b []byte, s Sink) ([]byte, error) {
 // head decodes in place when the whole header has come at once.
 func (r *Reader) head(b []byte, s Sink) ([]byte, error) {
 	if r.have == 0 && len(b) >= HeaderBytes {
-		return b[HeaderBytes:], r.begin(b, s)
+		return r.begin(b, b[HeaderBytes:], s)
 	}
 	n := copy(r.buffer[r.have:], b)
 	if r.have += n; r.have < HeaderBytes {
 		return nil, nil
 	}
 	r.have = 0
-	return b[n:], r.begin(r.buffer[:], s)
+	return r.begin(r.buffer[:], b[n:], s)
 }
 
-func (r *Reader) begin(b []byte, s Sink) error {
+// begin decodes a header and returns what of rest, which follows it, is left.
+func (r *Reader) begin(b, rest []byte, s Sink) ([]byte, error) {
 	h := &r.header
 	if err := h.Decode(b); err != nil {
-		return err
+		return nil, err
 	}
 	if h.Seq != r.last+1 {
-		return fmt.Errorf("frame out of sequence: a %v with number %d where %d comes next", h.Kind, h.Seq, r.last+1)
+		return nil, fmt.Errorf("frame out of sequence: a %v with number %d where %d comes next", h.Kind, h.Seq, r.last+1)
 	}
 	r.last = h.Seq
+	if n := int(h.Length); h.Kind == Message && n <= len(rest) {
+		if taken, err := s.Whole(h, rest[:n:n]); taken || err != nil {
+			return rest[n:], err
+		}
+	}
 	place, err := s.Begin(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if place != nil && len(place) != int(h.Length) {
-		return fmt.Errorf("a %v of %d bytes has a place of %d", h.Kind, h.Length, len(place))
+		return nil, fmt.Errorf("a %v of %d bytes has a place of %d", h.Kind, h.Length, len(place))
 	}
 	r.inside, r.want, r.place = true, int(h.Length), place
-	return r.endIfWhole(s)
+	return rest, r.endIfWhole(s)
 }
 
 func (r *Reader) endIfWhole(s Sink) error {

@@ -16,7 +16,8 @@ type frame struct {
 	Payload []byte
 }
 
-// collector keeps frames; those whose Token is odd have nowhere to go.
+// collector keeps frames; those whose Token is odd have nowhere to go. It takes every
+// other Message that comes whole.
 type collector struct {
 	frames []frame
 	begun  int
@@ -33,6 +34,23 @@ func (c *collector) Begin(h *Header) ([]byte, error) {
 		c.place = make([]byte, h.Length)
 	}
 	return c.place, nil
+}
+
+func (c *collector) Whole(h *Header, payload []byte) (bool, error) {
+	if c.begun != len(c.frames) {
+		return false, errors.New("Whole before End")
+	}
+	if h.Kind != Message || int(h.Length) != len(payload) {
+		return false, errors.New("Whole of something else")
+	}
+	if h.Token%4 > 1 {
+		return false, nil
+	}
+	c.begun++
+	if c.place = nil; h.Token%2 == 0 {
+		c.place = bytes.Clone(payload)
+	}
+	return true, c.End(h)
 }
 
 func (c *collector) End(h *Header) error {
