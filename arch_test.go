@@ -56,7 +56,7 @@ var floors = map[string][]string{
 	"transport/internal/handshake": {},
 
 	"transport/tcp/wire": {},
-	"transport/tcp":      {"transport", "transport/tcp/wire", "transport/internal/address", "transport/internal/handshake"},
+	"transport/tcp":      {"transport", "transport/tcp/wire", "runtime/relax", "transport/internal/address", "transport/internal/handshake"},
 	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake"},
 
 	"launcher/boot":                {},

@@ -42,6 +42,20 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	return n, nil
 }
 
+// Idle reports whether there is nothing for Poll to do. It is for who calls Poll, and
+// like Watch it must not run when Close begins.
+func (e *endpoint) Idle() bool {
+	if e.in.lent || e.control.announced() != e.in.seen || e.local.queued.Load() != 0 {
+		return false
+	}
+	for i := range e.in.inboxes {
+		if !e.in.inboxes[i].idle() {
+			return false
+		}
+	}
+	return true
+}
+
 // Watch looks so many times for a message, and returns the first one and the rank
 // that sent it; like those of Poll it is valid until the next Poll or Watch. A nil
 // message: there is none, or something else has come, for Poll. It is Poll to those

@@ -52,7 +52,7 @@ func (c *conn) end() error {
 func (c *conn) do(try func() bool) error {
 	p := c.peer
 	for {
-		gen, places := p.gen.Load(), p.e.arrivals.places.Load() // before try: credit comes without the lock
+		seen := p.state() // before try: credit comes without the lock
 		p.tx.mu.Lock()
 		if err := c.end(); err != nil {
 			p.tx.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *conn) do(try func() bool) error {
 			return nil
 		}
 		p.tx.mu.Unlock()
-		if err := c.wait(gen, places); err != nil {
+		if err := c.wait(seen); err != nil {
 			return err
 		}
 	}

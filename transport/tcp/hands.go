@@ -44,9 +44,9 @@ func (p *peer) Whole(h *wire.Header, payload []byte) (taken bool, err error) {
 	r.refusal, r.streaming, r.handed = 0, false, true
 	to.done[to.n] = transport.Completion{Rank: p.rank, Message: payload}
 	to.n++
-	cost := uint32(wire.MessageCost(len(payload)))
-	p.in.used += cost
-	p.in.taken.Add(cost)
+	cost := wire.MessageCost(len(payload))
+	p.in.used += uint32(cost)
+	p.in.give(cost)
 	r.poke = r.poke || p.tx.creditDue(p)
 	p.served(h)
 	return true, nil

@@ -50,7 +50,7 @@ func (p *peer) hear(h *wire.Header) error {
 	}
 	s.heard.Store(now)
 	if h.Taken != granted {
-		p.changed()
+		p.e.wakeBlocked()
 	}
 	if s.heeds.Load() {
 		p.rx.poke = true

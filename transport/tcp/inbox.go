@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
 
@@ -31,7 +32,7 @@ type inbox struct {
 	lentBy int  // bytes of credit that the last Poll delivered
 
 	used  uint32        // bytes of credit, written by whoever reads the connection
-	taken atomic.Uint32 // bytes of credit given back
+	taken atomic.Uint64 // bytes of credit given back, by Poll
 }
 
 const recordHead = 8
@@ -90,6 +91,9 @@ func (in *inbox) next() ([]byte, bool) {
 	return chunk[at : at+n : at+n], true
 }
 
+// give gives credit back. It is Poll's.
+func (in *inbox) give(cost int) { relax.Store(&in.taken, in.taken.Load()+uint64(cost)) }
+
 // free takes back what next has delivered.
 func (in *inbox) free() {
 	for in.spent.count > 0 {
@@ -99,6 +103,6 @@ func (in *inbox) free() {
 		in.store.put(in.chunks.pop())
 		in.read = 0
 	}
-	in.taken.Add(uint32(in.lentBy))
+	in.give(in.lentBy)
 	in.lentBy = 0
 }

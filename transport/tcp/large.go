@@ -61,10 +61,10 @@ func (c *conn) awaitLarge(l *largePut) error {
 			}
 			return err
 		}
-		gen, places := p.gen.Load(), p.e.arrivals.places.Load()
+		seen := p.state()
 		p.tx.mu.Unlock()
 		if err == nil {
-			err = c.wait(gen, places)
+			err = c.wait(seen)
 		}
 		if err != nil && c.giveUp(l) {
 			return err

@@ -119,7 +119,7 @@ func (e *endpoint) peerAt(rank int) *peer {
 type receiver struct {
 	mu     sync.Mutex // held by whoever reads: Poll, or the endpoint's goroutine
 	reader wire.Reader
-	served atomic.Uint32 // Seq of the last frame that has been dealt with
+	served atomic.Uint64 // Seq of the last frame that has been dealt with
 	bytes  atomic.Uint64 // read so far: a sign of life
 
 	wanted    uint32 // Seq of the last frame that wants an Ack

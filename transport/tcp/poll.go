@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -16,7 +17,8 @@ type poller struct {
 	list    [maxDirect]*peer // the direct sockets, as they were when seen changes
 	direct  int
 	seen    uint64
-	same    int  // Polls since then
+	same    int // Polls since then
+	polls   uint64
 	lent    bool // the last Poll delivered messages from inboxes
 	hands   hands
 	events  [16]unix.EpollEvent
@@ -79,7 +81,8 @@ func (e *endpoint) giveBack() {
 // readSockets reads the direct sockets, and looks for events of the others.
 func (e *endpoint) readSockets() {
 	w := &e.watcher
-	w.polls.Add(1)
+	e.poll.polls++
+	relax.Store(&w.polls, e.poll.polls)
 	if w.changes.Load() != e.poll.seen {
 		e.poll.direct, e.poll.seen = w.directs(&e.poll.list)
 		e.poll.same = 0
@@ -120,7 +123,7 @@ func (e *endpoint) pollPeer(p *peer) {
 		h := &e.poll.hands
 		p.lendHands(h)
 		if p.read(e.poll.scratch[h.full:]) {
-			p.watch.used.Store(e.watcher.polls.Load())
+			relax.Store(&p.watch.used, e.poll.polls)
 		}
 		p.returnHands(h)
 		p.rx.mu.Unlock()

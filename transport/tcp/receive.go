@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
@@ -85,7 +86,7 @@ func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
 		return 0, false, errGone
 	}
 	ordered()
-	p.rx.bytes.Add(uint64(n))
+	relax.Store(&p.rx.bytes, p.rx.bytes.Load()+uint64(n))
 	drained = n < len(direct)+len(scratch)
 	k := min(n, len(direct))
 	p.rx.flood = n-k >= leastBytes && !p.rx.streaming
@@ -147,7 +148,7 @@ func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 func (p *peer) beginMessage(h *wire.Header) ([]byte, error) {
 	in := &p.in
 	in.used += uint32(wire.MessageCost(int(h.Length)))
-	if used := in.used - in.taken.Load(); used > wire.CreditBytes {
+	if used := in.used - uint32(in.taken.Load()); used > wire.CreditBytes {
 		return nil, fmt.Errorf("%d bytes of messages that were not taken, more than %d", used, wire.CreditBytes)
 	}
 	p.e.arrivals.mu.Lock()
@@ -181,7 +182,7 @@ func (p *peer) served(h *wire.Header) {
 	if h.Flags&wire.WantAck != 0 {
 		r.wanted, r.poke = h.Seq, true
 	}
-	r.served.Store(h.Seq)
+	relax.Store(&r.served, uint64(h.Seq))
 }
 
 func (p *peer) serve(h *wire.Header) error {

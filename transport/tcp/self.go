@@ -67,7 +67,7 @@ func (c *conn) sendSelf(msg []byte) error {
 	return c.do(func() bool {
 		p := c.peer
 		cost := uint32(wire.MessageCost(len(msg)))
-		if p.in.used-p.in.taken.Load()+cost > wire.CreditBytes {
+		if p.in.used-uint32(p.in.taken.Load())+cost > wire.CreditBytes {
 			return false
 		}
 		p.in.used += cost
@@ -89,7 +89,7 @@ func (p *peer) gaveCredit() {
 		return
 	}
 	s := &p.tx
-	if p.in.taken.Load()-s.told.Load() < wire.CreditBytes/2 {
+	if !s.creditDue(p) {
 		return
 	}
 	s.mu.Lock()

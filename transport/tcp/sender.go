@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
 
@@ -51,7 +52,7 @@ type sender struct {
 
 	ackSent uint32        // what the peer was told last of its own frames
 	wanted  uint32        // what it wants to be told
-	told    atomic.Uint32 // credit given back, as far as the peer was told
+	told    atomic.Uint64 // credit given back, as far as the peer was told
 
 	spent uint32 // credit of the peer: bytes of messages sent
 
@@ -103,10 +104,10 @@ func (s *sender) room(p *peer, n int) *buffer {
 // copied behind it.
 func (s *sender) frame(p *peer, b *buffer, h *wire.Header, n int) []byte {
 	s.seq++
-	h.Seq, h.Ack, h.Taken = s.seq, s.served(p), p.in.taken.Load()
+	h.Seq, h.Ack, h.Taken = s.seq, s.served(p), uint32(p.in.taken.Load())
 	s.ackSent = h.Ack
-	s.told.Store(h.Taken)
-	s.made.Store(join(s.seq, s.spent))
+	relax.Store(&s.told, uint64(h.Taken))
+	relax.Store(&s.made, join(s.seq, s.spent))
 	at := len(b.b)
 	b.b = b.b[:at+wire.HeaderBytes+n]
 	h.Encode(b.b[at:])
@@ -123,7 +124,7 @@ func (s *sender) frame(p *peer, b *buffer, h *wire.Header, n int) []byte {
 // has not been served. The order of the two loads matters: a frame is counted
 // after its answer is in replies.
 func (s *sender) served(p *peer) uint32 {
-	served := p.rx.served.Load()
+	served := uint32(p.rx.served.Load())
 	if r := s.replies.front(); r != nil && wire.Before(r.seq-1, served) {
 		return r.seq - 1
 	}
@@ -307,5 +308,5 @@ func (s *sender) credit(cost int) bool {
 
 // creditDue tells whether the peer should hear that it has credit again.
 func (s *sender) creditDue(p *peer) bool {
-	return p.in.taken.Load()-s.told.Load() >= wire.CreditBytes/2
+	return uint32(p.in.taken.Load())-uint32(s.told.Load()) >= wire.CreditBytes/2
 }

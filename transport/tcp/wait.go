@@ -9,9 +9,19 @@ import (
 // A waiter is one blocked call: it waits until something has changed that it
 // might be waiting for.
 type waiter struct {
-	c           *conn
+	c     *conn
+	seen  state
+	ready func() bool // made once, so that waiting allocates nothing
+}
+
+// A state is what changes when something happens that a call might be waiting for.
+type state struct {
 	gen, places uint64
-	ready       func() bool // made once, so that waiting allocates nothing
+	granted     uint32
+}
+
+func (p *peer) state() state {
+	return state{p.gen.Load(), p.e.arrivals.places.Load(), p.tx.granted()}
 }
 
 // waiters are kept.
@@ -21,7 +31,7 @@ type waiters struct {
 }
 
 func (w *waiter) changed() bool {
-	return w.c.peer.gen.Load() != w.gen || w.c.peer.e.arrivals.places.Load() != w.places || w.c.end() != nil
+	return w.c.peer.state() != w.seen || w.c.end() != nil
 }
 
 func (s *waiters) get() *waiter {
@@ -46,12 +56,12 @@ func (s *waiters) put(w *waiter) {
 	s.free = append(s.free, w)
 }
 
-// wait blocks until the peer's gen or the endpoint's places are no longer those,
-// or until waiting is pointless. No lock is held.
-func (c *conn) wait(gen, places uint64) error {
+// wait blocks until the peer's state is no longer what was seen, or until waiting is
+// pointless. No lock is held.
+func (c *conn) wait(seen state) error {
 	e := c.peer.e
 	w := e.waiters.get()
-	w.c, w.gen, w.places = c, gen, places
+	w.c, w.seen = c, seen
 	e.blocked.Add(1)
 	err := e.cfg.Wait(e.ctx, c.peer.rank, w.ready)
 	e.blocked.Add(-1)

@@ -54,6 +54,7 @@ type end struct {
 	transport.Endpoint
 	serves func(rank int) bool
 	rests  rester // nil: it has no goroutine that would poll while the rank sleeps
+	idles  idler  // nil: it cannot tell, or not any more
 	dead   bool   // guarded by turn
 }
 
@@ -70,6 +71,10 @@ func New(cfg Config) *Router {
 
 type rester interface{ Rest() }
 
+// An idler is an endpoint that can tell for less than a Poll that there is nothing for
+// one. It is not called any more when the endpoint is closed.
+type idler interface{ Idle() bool }
+
 // What a round may be wanted for.
 const (
 	wantAll   = 1 << iota // every endpoint
@@ -83,7 +88,8 @@ func (r *Router) Add(e transport.Endpoint, serves func(rank int) bool) {
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	rests, _ := e.(rester)
-	r.ends = append(r.ends, &end{Endpoint: e, serves: serves, rests: rests})
+	idles, _ := e.(idler)
+	r.ends = append(r.ends, &end{Endpoint: e, serves: serves, rests: rests, idles: idles})
 	if r.sole = nil; len(r.ends) == 1 {
 		r.sole, _ = e.(watcher)
 	}
@@ -91,7 +97,14 @@ func (r *Router) Add(e transport.Endpoint, serves func(rank int) bool) {
 
 // Poll takes what has come to where it belongs, and reports whether there was
 // anything. It never waits.
-func (r *Router) Poll() (progress bool) { return r.poll(wantAll) }
+func (r *Router) Poll() (progress bool) {
+	if !r.Hold() {
+		return r.poll(wantAll)
+	}
+	progress = r.round(wantAll)
+	r.Release()
+	return progress
+}
 
 // poll: whoever finds the turn taken has said before what it wants. The holder
 // sees that after it has let go, or the turn was free in between and somebody else
@@ -167,7 +180,7 @@ func (r *Router) round(want uint32) (progress bool) {
 		return false
 	}
 	for _, e := range r.ends {
-		if e.dead || e.rests != nil && want&wantAll == 0 {
+		if e.dead || e.rests != nil && want&wantAll == 0 || e.idles != nil && e.idles.Idle() {
 			continue
 		}
 		progress = r.take(e, want) || progress
@@ -314,6 +327,9 @@ func (r *Router) Stop() {
 	r.cancel()
 	r.turn.Lock()
 	r.sole = nil
+	for _, e := range r.ends {
+		e.idles = nil
+	}
 	r.turn.Unlock()
 }
 
