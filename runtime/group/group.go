@@ -26,7 +26,6 @@ type Group struct {
 	bells    []int  // ranks to ring for a round: those that may wait for this member
 	quorum   uint64 // how many members are counted
 	counts   bool   // arrivals are counted: ranks share cores
-	slow     bool   // WaitAll does not look for heads: arrivals are counted, or far
 	far      *across
 	missing  round
 	room     []byte // Room's; nil before the first use
@@ -47,7 +46,12 @@ type Config struct {
 	Hosts []int
 	Link  Link
 	// Until, if not nil, waits for other hosts instead of Waiter.Until, which it calls.
-	Until func(ctx context.Context, c waiting.Condition) error
+	Until Until
+}
+
+// An Until waits for a condition, as a *waiting.Waiter does.
+type Until interface {
+	Until(ctx context.Context, c waiting.Condition) error
 }
 
 // New returns this member's view of the group in cfg.Area. Every member calls it
@@ -77,12 +81,11 @@ func New(cfg Config) (*Group, error) {
 // connect decides who is rung and counted.
 func (g *Group) connect(cfg *Config) (err error) {
 	waits := func(member int) bool { return member != g.me }
-	g.slow = g.counts
 	if cfg.Hosts != nil {
 		if g.far, err = newAcross(g, cfg); err != nil {
 			return err
 		}
-		g.slow, g.quorum = true, uint64(len(g.far.locals))
+		g.quorum = uint64(len(g.far.locals))
 		waits = func(member int) bool { return member == g.far.leader && member != g.me }
 	}
 	for member, rank := range g.ranks {
@@ -161,7 +164,10 @@ const firstLooks = 64
 // on as soon as it saw the last head could be counted in the next round before
 // that last member was counted in this one, and nobody would wake the others.
 func (g *Group) WaitAll(ctx context.Context) error {
-	if g.slow || !g.seeAll() {
+	if g.far != nil {
+		return g.far.waitAll(ctx)
+	}
+	if g.counts || !g.seeAll() {
 		return g.waitSlowly(ctx)
 	}
 	waiting.Synchronize()
@@ -188,9 +194,6 @@ func (g *Group) seeAll() bool {
 }
 
 func (g *Group) waitSlowly(ctx context.Context) error {
-	if g.far != nil {
-		return g.far.waitAll(ctx)
-	}
 	g.missing.first = 0
 	if err := g.waiter.Until(ctx, &g.missing); err != nil {
 		return err

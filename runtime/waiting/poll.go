@@ -14,19 +14,27 @@ const PollTime = 300 * time.Microsecond
 // polling is what a rank does about transports that do not leave what arrives in
 // shared memory, but where it has to be fetched.
 type polling struct {
-	pause  func() // fetches, and yields the core if others need it
-	rest   func()
-	drowse func()
+	source Source
+	yield  func() // the core, after each Poll, if others need it; nil: they do not
 	limit  time.Duration
 	again  bool        // it polls again after each time that it was woken
 	taken  atomic.Bool // by the goroutine that does
 }
 
-// SetPoll has waiting goroutines call poll between looks at their conditions, and
-// rest before they sleep: whatever arrives from then on must ring the rank's bell.
-// Who fetches it is one of two: somebody else, or drowse, which a goroutine calls
-// when the bell has rung, and before it sleeps, when nothing can come any more that
-// would not ring. Several goroutines may call any of them at once.
+// A Source is where things arrive that have to be fetched. Several goroutines may call
+// any method at once.
+type Source interface {
+	// Poll fetches what has come, and reports whether that was anything.
+	Poll() bool
+	// Rest is called before a goroutine sleeps: whatever arrives from then on must ring
+	// the rank's bell. Who fetches it is one of two: somebody else, or Drowse.
+	Rest()
+	// Drowse is called when the bell has rung, and before a goroutine sleeps, when
+	// nothing can come any more that would not ring.
+	Drowse()
+}
+
+// SetPoll has waiting goroutines call s.Poll between looks at their conditions.
 //
 // A rank with a core of its own polls for limit, which is at least PollTime, and
 // again whenever it was woken, whatever for: peers whose operations it serves find
@@ -34,27 +42,17 @@ type polling struct {
 //
 // Waits that have begun before SetPoll may not call poll any more, but drowse.
 // Without SetPoll, waiting costs nothing more.
-func (w *Waiter) SetPoll(limit time.Duration, poll, rest, drowse func()) {
-	p := &polling{pause: poll, rest: rest, drowse: drowse, limit: PollTime}
+func (w *Waiter) SetPoll(limit time.Duration, s Source) {
+	p := &polling{source: s, limit: PollTime}
 	switch {
 	case w.mem.InProcess():
-		p.pause = func() { poll(); runtime.Gosched() }
+		p.yield = runtime.Gosched
 	case !w.spins:
-		p.pause = func() { poll(); yieldCore() }
+		p.yield = yieldCore
 	case limit > PollTime:
 		p.limit, p.again = limit, true
 	}
 	w.polls.Store(p)
-}
-
-// awake looks at c and polls until either is over; over is false when the time for
-// that has passed.
-func (p *polling) awake(ctx context.Context, c Condition) (over bool, err error) {
-	over, err = poll(ctx, c, p.limit, p.pause)
-	if !over {
-		p.rest()
-	}
-	return over, err
 }
 
 // woken goes back to polling for the goroutine that was woken first.
@@ -64,12 +62,12 @@ func (w *Waiter) woken(ctx context.Context, c Condition) (over bool, err error) 
 		return false, nil
 	}
 	defer p.taken.Store(false)
-	return p.awake(ctx, c)
+	return poll(ctx, c, p.limit, p.source, p.yield)
 }
 
 // drowse fetches what rings, while the bell is drowsy.
 func (w *Waiter) drowse() {
 	if p := w.polls.Load(); p != nil {
-		p.drowse()
+		p.source.Drowse()
 	}
 }

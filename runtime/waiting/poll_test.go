@@ -5,6 +5,20 @@ import (
 	"testing"
 )
 
+// A source does what it is told; nil: nothing.
+type source struct{ poll, rest, drowse func() }
+
+func (s source) Poll() bool { return do(s.poll) }
+func (s source) Rest()      { do(s.rest) }
+func (s source) Drowse()    { do(s.drowse) }
+
+func do(f func()) bool {
+	if f != nil {
+		f()
+	}
+	return f != nil
+}
+
 func TestWaitingPolls(t *testing.T) {
 	for _, cores := range []int{1, 2} {
 		mem := world(t, 2, cores)
@@ -12,11 +26,11 @@ func TestWaitingPolls(t *testing.T) {
 		t.Cleanup(w.Close)
 		var f flag
 		polls := 0
-		w.SetPoll(PollTime, func() {
+		w.SetPoll(PollTime, source{poll: func() {
 			if polls++; polls == 3 {
 				f.up.Store(true)
 			}
-		}, func() { t.Error("it rests although what it waits for comes by polling") }, func() {})
+		}, rest: func() { t.Error("it rests although what it waits for comes by polling") }})
 		if err := receive(t, until(w, t.Context(), &f)); err != nil {
 			t.Error(err)
 		}
@@ -39,7 +53,7 @@ func TestRestComesBeforeSleep(t *testing.T) {
 			t.Cleanup(w.Close)
 			var f flag
 			var rested, polled atomic.Int64
-			w.SetPoll(PollTime, func() { polled.Add(1) }, func() { rested.Add(1); rest(w, &f) }, func() {})
+			w.SetPoll(PollTime, source{poll: func() { polled.Add(1) }, rest: func() { rested.Add(1); rest(w, &f) }})
 			if err := receive(t, until(w, t.Context(), &f)); err != nil {
 				t.Error(err)
 			}
@@ -65,7 +79,7 @@ func TestSleeperFetchesWhatRings(t *testing.T) {
 					f.up.Store(true)
 				}
 			}
-			set := func() { w.SetPoll(PollTime, func() {}, func() {}, fetch) }
+			set := func() { w.SetPoll(PollTime, source{drowse: fetch}) }
 			if !late {
 				set()
 			}

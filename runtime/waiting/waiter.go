@@ -78,7 +78,12 @@ func (w *Waiter) Until(ctx context.Context, c Condition) error {
 		Synchronize()
 		return nil
 	}
-	over, err := w.lookOut(ctx, c)
+	over, err := false, error(nil)
+	if p := w.polls.Load(); p != nil {
+		over, err = poll(ctx, c, p.limit, p.source, p.yield)
+	} else {
+		over, err = w.awake(ctx, c)
+	}
 	if !over {
 		err = w.asleep(ctx, c)
 	}
@@ -86,31 +91,25 @@ func (w *Waiter) Until(ctx context.Context, c Condition) error {
 	return err
 }
 
-func (w *Waiter) lookOut(ctx context.Context, c Condition) (over bool, err error) {
-	if p := w.polls.Load(); p != nil {
-		return p.awake(ctx, c)
-	}
-	return w.awake(ctx, c)
-}
-
 // awake spins and yields; over is false when the time for that has passed.
 func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) {
 	if w.spins {
-		if over, err := poll(ctx, c, spinTime, spin); over {
+		if over, err := poll(ctx, c, spinTime, nil, spin); over {
 			return true, err
 		}
 	}
 	if w.mem.InProcess() {
-		return poll(ctx, c, yieldTime, runtime.Gosched)
+		return poll(ctx, c, yieldTime, nil, runtime.Gosched)
 	}
-	over, err = poll(ctx, c, yieldTime, yieldCore)
+	over, err = poll(ctx, c, yieldTime, nil, yieldCore)
 	if !over {
 		runtime.Gosched()
 	}
 	return over, err
 }
 
-// poll looks at c between pauses until c or ctx is over or the time is.
+// poll looks at c, after each Poll of source and each pause, until c or ctx is over or
+// the time is; then source may Rest. source or pause may be nil.
 //
 // It does not call Gosched for each pause: with nothing else to run in this
 // process that still makes the scheduler wake a thread to look for work, which
@@ -119,10 +118,15 @@ func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) 
 //
 // Ready is asked after every pause, everything else only now and then: between
 // ranks that take turns on a core it would be a tenth of the turn.
-func poll(ctx context.Context, c Condition, limit time.Duration, pause func()) (over bool, err error) {
+func poll(ctx context.Context, c Condition, limit time.Duration, source Source, pause func()) (over bool, err error) {
 	var start time.Time
 	for pauses := 1; ; pauses++ {
-		pause()
+		if source != nil {
+			source.Poll()
+		}
+		if pause != nil {
+			pause()
+		}
 		if c.Ready() {
 			return true, nil
 		}
@@ -135,6 +139,9 @@ func poll(ctx context.Context, c Condition, limit time.Duration, pause func()) (
 		if start.IsZero() {
 			start = time.Now()
 		} else if time.Since(start) > limit {
+			if source != nil {
+				source.Rest()
+			}
 			return false, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/golaunch/golaunch/runtime/group"
@@ -41,8 +42,8 @@ type link struct {
 	ports   []uint32 // of each member; those of leaders are used
 	port    *router.Port
 
-	mu        sync.Mutex // held while a message is delivered
-	group     *group.Group
+	group     atomic.Pointer[group.Group]
+	mu        sync.Mutex
 	early     []byte // from rank earlyFrom, if group is nil
 	earlyFrom int
 }
@@ -69,26 +70,36 @@ func newLink(p *process, ranks []int) *link {
 // leads reports whether this rank is its host's leader.
 func (l *link) leads() bool { return slices.Index(l.hosts, l.hosts[l.me]) == l.me }
 
-// deliver is the handler of the leader's port.
+// deliver is the handler of the leader's port: one call at a time.
 func (l *link) deliver(from int, msg []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.group != nil {
-		l.group.Deliver(from, msg)
-	} else if l.early == nil {
-		l.early, l.earlyFrom = bytes.Clone(msg), from
+	if l.group.Load() != nil || !l.keep(from, msg) {
+		l.group.Load().Deliver(from, msg)
 	}
 }
 
-// connect says what group the link is of.
+// keep keeps the first early message. false: the group is there.
+func (l *link) keep(from int, msg []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.group.Load() != nil {
+		return false
+	}
+	if l.early == nil {
+		l.early, l.earlyFrom = bytes.Clone(msg), from
+	}
+	return true
+}
+
+// connect says what group the link is of. It delivers what was early first: nothing
+// else is delivered before group is set.
 func (l *link) connect(g *group.Group) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.group = g
 	if l.early != nil {
 		g.Deliver(l.earlyFrom, l.early)
 		l.early = nil
 	}
+	l.group.Store(g)
 }
 
 // close ends delivery. The group's memory may be given away afterwards.
@@ -117,7 +128,7 @@ func (p *process) newGroup(what string, area []byte, me int, l *link, ranks []in
 	if l != nil {
 		cfg.Hosts, cfg.Link = l.hosts, l
 		if p.stats != nil {
-			cfg.Until = p.untilFar
+			cfg.Until = (*counting)(p)
 		}
 	}
 	g, err := group.New(cfg)
@@ -127,8 +138,10 @@ func (p *process) newGroup(what string, area []byte, me int, l *link, ranks []in
 	return g, err
 }
 
-// untilFar waits for other hosts and counts how long.
-func (p *process) untilFar(ctx context.Context, c waiting.Condition) error {
+// counting waits for other hosts and counts how long.
+type counting process
+
+func (p *counting) Until(ctx context.Context, c waiting.Condition) error {
 	began := time.Now()
 	err := p.waiter.Until(ctx, c)
 	p.stats.Waited(router.TCP, time.Since(began))

@@ -63,7 +63,7 @@ func (p *process) listen() {
 		if p.far != nil {
 			limit = farPoll
 		}
-		p.waiter.SetPoll(limit, func() { p.router.Poll() }, p.router.Rest, p.router.Drowse)
+		p.waiter.SetPoll(limit, p.router)
 	}
 }
 

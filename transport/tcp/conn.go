@@ -241,7 +241,24 @@ func (c *conn) atomic(h *wire.Header, operand uint64, dst transport.Remote, old 
 }
 
 // Send leaves at once, if the peer has room for it.
+//
+// When nothing else waits to leave it makes the system call itself: see the package's
+// comment.
 func (c *conn) Send(msg []byte) error {
+	if p := c.peer; len(msg) <= smallBytes-wire.HeaderBytes {
+		p.tx.mu.Lock()
+		if c.end() == nil && p.idle() && p.tx.credit(wire.MessageCost(len(msg))) {
+			b := p.small(msg)
+			ordered()
+			if n, _ := sendInline(p.fd, b); int(n) < len(b) {
+				p.keep(b, int(n))
+			}
+			p.tx.mu.Unlock()
+			p.e.ringIfAny()
+			return nil
+		}
+		p.tx.mu.Unlock()
+	}
 	err := transport.ErrTooLong
 	if len(msg) <= transport.MaxMessage {
 		if c.peer.self {
@@ -293,6 +310,29 @@ func (c *conn) offer(msg []byte) (sent bool) {
 	}
 	p.pump()
 	return true
+}
+
+// idle tells whether nothing is to be written, and nothing else would go with it.
+func (p *peer) idle() bool {
+	s := &p.tx
+	return p.fd >= 0 && !s.blocked.Load() && s.out.b == nil && s.big == nil && s.next.b == nil && s.broken == nil && !s.mustAsk &&
+		s.replies.count+s.larges.count+s.gets.count == 0
+}
+
+// small makes msg a frame that is nowhere but in the sender's small buffer.
+func (p *peer) small(msg []byte) []byte {
+	s := &p.tx
+	s.spent += uint32(wire.MessageCost(len(msg)))
+	b := buffer{b: s.smallBuffer[:0]}
+	copy(s.frame(p, &b, &wire.Header{Kind: wire.Message, Length: uint32(len(msg))}, len(msg)), msg)
+	return b.b
+}
+
+// keep has what is left of a frame leave later.
+func (p *peer) keep(b []byte, written int) {
+	s := &p.tx
+	s.out = buffer{b: append(p.e.sendBuffers.get(), b...), written: max(written, 0)}
+	p.pump()
 }
 
 // message makes msg a frame, if there is room for it, here and at the peer.

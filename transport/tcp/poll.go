@@ -14,48 +14,86 @@ import (
 type poller struct {
 	mu      sync.Mutex // held by Poll; there to keep Close from under it
 	scratch []byte
-	list    [maxDirect]*peer // the direct sockets, as they were when seen changes
+	list    [maxDirect + maxEvents]*peer // first the direct sockets, as they were when seen changes
 	direct  int
 	seen    uint64
 	same    int // Polls since then
 	polls   uint64
 	lent    bool // the last Poll delivered messages from inboxes
 	hands   hands
-	events  [16]unix.EpollEvent
+	events  [maxEvents]unix.EpollEvent
 	unread  int // Polls since sockets were looked at
 	empty   int // Polls in a row without anything
 }
 
-// pollsUnread is how many Polls may live on what is there already.
-const pollsUnread = 4
+const (
+	// pollsUnread is how many Polls may live on what is there already.
+	pollsUnread = 4
+	maxEvents   = 16
+)
 
 // Poll gives back what the last one delivered, reads sockets unless there is
 // something already, and hands out what there is.
+//
+// It makes the system call that mostly finds nothing itself: see the package's comment.
 func (e *endpoint) Poll(done []transport.Completion) (int, error) {
-	e.poll.mu.Lock()
-	defer e.poll.mu.Unlock()
+	x := &e.poll
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if e.closed.Load() {
 		return 0, fmt.Errorf("tcp: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	if e.poll.lent {
+	if x.lent {
 		e.giveBack()
 	}
-	n := 0
-	if e.arrivals.queued.Load() == 0 || e.poll.unread >= pollsUnread {
-		e.poll.unread = 0
-		e.poll.hands = hands{done: done}
-		e.readSockets()
-		n = e.poll.hands.n
-	} else {
-		e.poll.unread++
+	if x.hands = (hands{done: done}); e.worthReading() {
+		for _, p := range e.due() {
+			if p.beginRead(&x.hands) {
+				place, rest := p.aim(x.scratch[x.hands.full:])
+				var n int
+				var errno unix.Errno
+				if place != nil {
+					n, errno = recv2(p.fd, place, rest)
+				} else {
+					k, failure := recv(p.fd, rest)
+					n, errno = int(k), failure
+				}
+				if errno != unix.EAGAIN {
+					e.goOn(p, p.took(place, rest, n, errno))
+				}
+				p.endRead(&x.hands)
+			}
+		}
 	}
+	n := x.hands.n
 	if e.arrivals.queued.Load() > 0 {
 		n += e.takeQueued(done[n:])
 	}
 	if n > 0 {
-		e.poll.empty = 0
+		x.empty = 0
 	}
 	return n, nil
+}
+
+// worthReading tells whether to look at sockets, though there may be something
+// already.
+func (e *endpoint) worthReading() bool {
+	if e.arrivals.queued.Load() > 0 && e.poll.unread < pollsUnread {
+		e.poll.unread++
+		return false
+	}
+	e.poll.unread = 0
+	return true
+}
+
+// goOn reads what more there is, after a read that brought something.
+func (e *endpoint) goOn(p *peer, more bool) {
+	relax.Store(&p.watch.used, e.poll.polls)
+	if more {
+		p.read(e.poll.scratch[e.poll.hands.full:])
+	} else if p.rx.poke {
+		p.afterRead()
+	}
 }
 
 // takeQueued moves to done what others have left, or what has no room elsewhere.
@@ -78,27 +116,27 @@ func (e *endpoint) giveBack() {
 	}
 }
 
-// readSockets reads the direct sockets, and looks for events of the others.
-func (e *endpoint) readSockets() {
-	w := &e.watcher
-	e.poll.polls++
-	relax.Store(&w.polls, e.poll.polls)
-	if w.changes.Load() != e.poll.seen {
-		e.poll.direct, e.poll.seen = w.directs(&e.poll.list)
-		e.poll.same = 0
+// due returns the sockets to read: the direct ones, and those of the others that have
+// an event.
+func (e *endpoint) due() []*peer {
+	w, x := &e.watcher, &e.poll
+	x.polls++
+	relax.Store(&w.polls, x.polls)
+	if w.changes.Load() != x.seen {
+		x.direct, x.seen = w.directs(x.list[:])
+		x.same = 0
 	}
-	if e.poll.same++; e.poll.same == strikeAfter {
+	if x.same++; x.same == strikeAfter {
 		w.strike()
 	}
-	for _, p := range e.poll.list[:e.poll.direct] {
-		e.pollPeer(p)
-	}
 	if w.armed.Load() > 0 {
-		e.pollArmed()
+		return x.list[:x.direct+e.fired(x.list[x.direct:])]
 	}
+	return x.list[:x.direct]
 }
 
-func (e *endpoint) pollArmed() {
+// fired notes the sockets that have an event, and returns how many.
+func (e *endpoint) fired(list []*peer) (n int) {
 	w := &e.watcher
 	if !w.polling.Load() {
 		w.startPolling()
@@ -106,28 +144,35 @@ func (e *endpoint) pollArmed() {
 	if e.poll.empty++; e.poll.empty == claimAfter {
 		w.claim()
 	}
-	n := readyNow(w.epoll, e.poll.events[:])
-	for _, ev := range e.poll.events[:n] {
+	for _, ev := range e.poll.events[:readyNow(w.epoll, e.poll.events[:])] {
 		if p := e.peers[ev.Fd].Load(); w.fired(p) {
-			e.pollPeer(p)
+			list[n] = p
+			n++
 		}
 	}
+	return n
 }
 
-// pollPeer reads one socket, and goes on writing to it, unless somebody is at it.
-func (e *endpoint) pollPeer(p *peer) {
+// beginRead prepares to read a socket, and goes on writing to it. false: there is none,
+// or somebody is at it.
+func (p *peer) beginRead(h *hands) bool {
 	if p.tx.blocked.Load() {
 		p.unblock()
 	}
-	if p.rx.mu.TryLock() {
-		h := &e.poll.hands
-		p.lendHands(h)
-		if p.read(e.poll.scratch[h.full:]) {
-			relax.Store(&p.watch.used, e.poll.polls)
-		}
-		p.returnHands(h)
-		p.rx.mu.Unlock()
+	if !p.rx.mu.TryLock() {
+		return false
 	}
+	if p.fd < 0 {
+		p.rx.mu.Unlock()
+		return false
+	}
+	p.lendHands(h)
+	return true
+}
+
+func (p *peer) endRead(h *hands) {
+	p.returnHands(h)
+	p.rx.mu.Unlock()
 }
 
 // Rest says that the rank stops polling in a loop.

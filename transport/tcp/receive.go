@@ -31,27 +31,21 @@ var (
 	errGoodbye = fmt.Errorf("it has closed its endpoint: %w", transport.ErrClosed)
 )
 
-// read takes in what has arrived, and tells whether that was anything. Called with
-// rx.mu held.
-func (p *peer) read(scratch []byte) (any bool) {
+// read takes in what has arrived. Called with rx.mu held.
+func (p *peer) read(scratch []byte) {
 	for range readsAtOnce {
 		if p.fd < 0 {
-			return any
+			return
 		}
-		n, drained, err := p.readOnce(scratch)
-		if err != nil {
-			p.endBy(err)
-			return true
-		}
-		any = any || n > 0
-		if drained || p.rx.handed {
+		place, rest := p.aim(scratch)
+		n, errno := receive(p.fd, place, rest)
+		if !p.took(place, rest, n, errno) {
 			break
 		}
 	}
 	if p.rx.poke {
 		p.afterRead()
 	}
-	return any
 }
 
 // endBy fails with an error of reading or of what was read.
@@ -62,13 +56,11 @@ func (p *peer) endBy(err error) {
 	p.fail(err)
 }
 
-// readOnce makes one system call. The rest of a long payload goes straight to its
-// place; what follows it, or everything, goes through scratch. drained: there is
-// hardly more to read.
-func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
-	direct := p.rx.reader.Place()
-	if len(direct) < directBytes {
-		direct = nil
+// aim tells where the next read goes: the rest of a long payload straight to its
+// place, nil if there is none, and what follows it, or everything, to scratch.
+func (p *peer) aim(scratch []byte) (place, rest []byte) {
+	if place = p.rx.reader.Place(); len(place) < directBytes {
+		place = nil
 	}
 	switch {
 	case p.rx.streaming:
@@ -76,33 +68,46 @@ func (p *peer) readOnce(scratch []byte) (n int, drained bool, err error) {
 	case !p.rx.flood:
 		scratch = scratch[:leastBytes]
 	}
-	n, errno := p.receive(direct, scratch)
-	switch {
-	case errno == unix.EAGAIN || errno == unix.EINTR:
-		return 0, true, nil
-	case errno != 0:
-		return 0, false, failed("reading", errno)
-	case n == 0:
-		return 0, false, errGone
-	}
-	ordered()
-	relax.Store(&p.rx.bytes, p.rx.bytes.Load()+uint64(n))
-	drained = n < len(direct)+len(scratch)
-	k := min(n, len(direct))
-	p.rx.flood = n-k >= leastBytes && !p.rx.streaming
-	if k > 0 {
-		if err := p.rx.reader.Filled(k, p); err != nil {
-			return n, false, err
-		}
-	}
-	return n, drained, p.rx.reader.Feed(scratch[:n-k], p)
+	return place, scratch
 }
 
-func (p *peer) receive(direct, scratch []byte) (int, unix.Errno) {
-	if direct == nil {
-		return recv(p.fd, scratch)
+func receive(fd int, place, rest []byte) (int, unix.Errno) {
+	if place == nil {
+		n, errno := recv(fd, rest)
+		return int(n), errno
 	}
-	return recv2(p.fd, direct, scratch)
+	return recv2(fd, place, rest)
+}
+
+// took takes in what a read has brought, and tells whether to read more now.
+func (p *peer) took(place, rest []byte, n int, errno unix.Errno) (more bool) {
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return false
+	case errno != 0:
+		p.endBy(failed("reading", errno))
+		return false
+	case n == 0:
+		p.endBy(errGone)
+		return false
+	}
+	ordered()
+	r := &p.rx
+	relax.Store(&r.bytes, r.bytes.Load()+uint64(n))
+	k := min(n, len(place))
+	r.flood = n-k >= leastBytes && !r.streaming
+	var err error
+	if k > 0 {
+		err = r.reader.Filled(k, p)
+	}
+	if err == nil {
+		err = r.reader.Feed(rest[:n-k], p)
+	}
+	if err != nil {
+		p.endBy(err)
+		return false
+	}
+	return n == len(place)+len(rest) && !r.handed
 }
 
 // afterRead lets the sender say what the frames just read call for, once for all

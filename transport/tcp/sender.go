@@ -35,13 +35,15 @@ const (
 // comes no earlier asks for an Ack, the pieces of a largePut excepted, of which
 // the last asks.
 type sender struct {
-	mu      sync.Mutex
-	small   [smallBytes]byte // for out, as long as it has little
-	out     buffer
-	big     []byte
-	bigOf   *largePut // whose payload big is; nil: an answer's, or nobody's
-	pipe    *pipe     // through which big leaves; nil: it is copied
-	next    buffer
+	mu    sync.Mutex
+	out   buffer
+	big   []byte
+	bigOf *largePut // whose payload big is; nil: an answer's, or nobody's
+	pipe  *pipe     // through which big leaves; nil: it is copied
+	next  buffer
+	// smallBuffer is for out, as long as it has little.
+	smallBuffer [smallBytes]byte
+
 	blocked atomic.Bool // the socket was full: something is left to write
 	broken  error       // writing failed; reading finds out the same and ends the peer
 
@@ -89,7 +91,7 @@ func (s *sender) room(p *peer, n int) *buffer {
 	case s.big != nil:
 		b = &s.next
 	case b.b == nil && need <= smallBytes && p.secure == nil:
-		b.b = s.small[:0]
+		b.b = s.smallBuffer[:0]
 	}
 	if cap(b.b)-len(b.b) < need && cap(b.b) < bufferBytes {
 		b.b = append(p.e.sendBuffers.get(), b.b...)

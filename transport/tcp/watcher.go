@@ -247,11 +247,10 @@ func (w *watcher) makeDirect(p *peer) {
 }
 
 // directs copies the list to Poll's, and returns how many there are.
-func (w *watcher) directs(list *[maxDirect]*peer) (n int, changes uint64) {
+func (w *watcher) directs(list []*peer) (n int, changes uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	*list = w.list
-	return int(w.direct.Load()), w.changes.Load()
+	return copy(list, w.list[:w.direct.Load()]), w.changes.Load()
 }
 
 // claim makes all sockets direct, if they are few.

@@ -183,7 +183,13 @@ func (r *Router) round(want uint32) (progress bool) {
 		if e.dead || e.rests != nil && want&wantAll == 0 || e.idles != nil && e.idles.Idle() {
 			continue
 		}
-		progress = r.take(e, want) || progress
+		n, err := e.Poll(r.done[:])
+		if err != nil {
+			r.bury(e, err)
+		} else if n > 0 {
+			r.take(n, want)
+		}
+		progress = progress || n > 0 || err != nil
 	}
 	if progress {
 		r.cfg.Wake()
@@ -191,20 +197,14 @@ func (r *Router) round(want uint32) (progress bool) {
 	return progress
 }
 
-// take dispatches what one endpoint has.
-func (r *Router) take(e *end, want uint32) (progress bool) {
-	n, err := e.Poll(r.done[:])
-	if err != nil {
-		r.bury(e, err)
-		return true
-	}
+// take dispatches what one endpoint has brought.
+func (r *Router) take(n int, want uint32) {
 	for i := range n {
 		r.dispatch(&r.done[i])
 	}
 	if n == len(r.done) {
 		r.wanted.Or(want) // there may be more
 	}
-	return n > 0
 }
 
 func (r *Router) dispatch(c *transport.Completion) {
