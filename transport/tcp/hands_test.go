@@ -187,6 +187,9 @@ func TestSmallBufferIsOutgrown(t *testing.T) {
 		msg := numbered(i, 100)
 		want = append(want, msg...)
 		check(t, w.c.Send(msg))
+		if w.c.(*conn).TryGather([3]uint64{}, nil) {
+			t.Error("a message overtakes what waits to leave")
+		}
 	}
 	p.unblock()
 	var got []byte
@@ -198,5 +201,33 @@ func TestSmallBufferIsOutgrown(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Error("other messages have left than were sent")
+	}
+}
+
+// TestGathered: words and what follows them arrive as one message, and what is too long
+// for that is left to Send.
+func TestGathered(t *testing.T) {
+	w := startWild(t, loopback())
+	c := w.c.(*conn)
+	for n := range 400 {
+		body := bytes.Repeat([]byte{byte(n)}, n)
+		if sent := c.TryGather([3]uint64{1, 2, uint64(n)}, body); sent != (wire.HeaderBytes+24+n <= smallBytes) {
+			t.Fatalf("%d bytes: sent %v", n, sent)
+		} else if !sent {
+			continue
+		}
+		b := make([]byte, wire.HeaderBytes+24+n)
+		_, err := io.ReadFull(w.conn, b)
+		check(t, err)
+		var h wire.Header
+		check(t, h.Decode(b))
+		want := binary.LittleEndian.AppendUint64(append([]byte{1, 0, 0, 0, 0, 0, 0, 0}, 2, 0, 0, 0, 0, 0, 0, 0), uint64(n))
+		if h.Kind != wire.Message || int(h.Length) != 24+n || !bytes.Equal(b[wire.HeaderBytes:], append(want, body...)) {
+			t.Fatalf("%d bytes: a %v of %d bytes, or other ones, arrived", n, h.Kind, h.Length)
+		}
+	}
+	check(t, c.Close())
+	if c.TryGather([3]uint64{}, nil) {
+		t.Error("sent on a connection that was closed")
 	}
 }
