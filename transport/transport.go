@@ -84,6 +84,10 @@ type Config struct {
 	// calls no Close: the endpoint does nothing else until it returns. A transport
 	// without goroutines never calls it.
 	Progress func()
+	// Watches says that the rank itself waits for the descriptor of an endpoint that is a
+	// Waker to be readable, after Rest, and then Polls: no goroutine of the endpoint does
+	// instead.
+	Watches bool
 	// Served, when not nil, is called by a goroutine of the endpoint, which may hold
 	// locks, after it has served peers because the rank did not poll: a rank that
 	// only waits could do so with less delay.
@@ -221,6 +225,14 @@ type Mapper interface {
 	// false: it cannot be mapped, use the Conn. The memory may be used until Close of
 	// the endpoint; Map does not see a later Close of the region.
 	Map(rank int, r Remote) ([]byte, bool)
+}
+
+// A Waker is an Endpoint with a descriptor that is readable, level-triggered, when a Poll
+// may find something: for a rank that waits for other descriptors as well
+// (Config.Watches). A blocked call's Wait then Polls, too, if need be with no room for
+// completions.
+type Waker interface {
+	Descriptor() int
 }
 
 // A Rester is an Endpoint that takes in what arrives by itself while its rank does

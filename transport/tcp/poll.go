@@ -175,6 +175,9 @@ func (p *peer) endRead(h *hands) {
 	p.rx.mu.Unlock()
 }
 
+// Descriptor is the epoll instance in which all sockets are that are not read anyway.
+func (e *endpoint) Descriptor() int { return e.watcher.epoll }
+
 // Rest says that the rank stops polling in a loop.
 func (e *endpoint) Rest() { e.watcher.rest() }
 

@@ -12,6 +12,9 @@ import (
 // still does.
 func (w *watcher) startPolling() {
 	w.polling.Store(true)
+	if w.e.cfg.Watches {
+		return
+	}
 	w.clock.mu.Lock()
 	defer w.clock.mu.Unlock()
 	if w.clock.look.IsZero() {

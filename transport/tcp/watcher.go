@@ -95,7 +95,11 @@ func (w *watcher) open(e *endpoint) (err error) {
 		_ = unix.Close(w.epoll)
 		return os.NewSyscallError("epoll_create1", err)
 	}
-	err = unix.EpollCtl(w.gate, unix.EPOLL_CTL_ADD, w.epoll, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT})
+	open := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT}
+	if e.cfg.Watches {
+		open.Events = 0 // the gate stays closed: the rank watches the epoll instance itself
+	}
+	err = unix.EpollCtl(w.gate, unix.EPOLL_CTL_ADD, w.epoll, &open)
 	if err == nil {
 		err = unix.SetNonblock(w.gate, true)
 	}
@@ -111,6 +115,9 @@ func (w *watcher) open(e *endpoint) (err error) {
 // openGate has the endpoint's goroutine woken by the next event, or one that is
 // there already.
 func (w *watcher) openGate() {
+	if w.e.cfg.Watches {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.closed {

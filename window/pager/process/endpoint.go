@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/tcp"
@@ -41,34 +43,48 @@ func (g *pager) open(hello *line.Greeting) (err error) {
 		Interface: hello.Interface, Loopback: hello.Loopback, Encrypt: hello.Encrypt, Timeout: hello.Timeout,
 	}.Open(transport.Config{
 		Rank: hello.Host, Size: hello.Hosts,
-		Ring: g.ring, Wait: g.wait, Progress: g.progress,
+		Ring: g.ring, Wait: g.wait, Progress: g.progress, Watches: true,
 	})
 	if err != nil {
 		g.endpoint = nil
+		return err
 	}
-	return err
-}
-
-func (g *pager) ring(int) {
-	select {
-	case g.bell <- struct{}{}:
-	default:
-	}
-}
-
-// wait is for a Put or a Send that has no room. mu is held: there is one at a time.
-func (g *pager) wait(ctx context.Context, _ int, ready func() bool) error {
-	for !ready() {
-		select {
-		case <-g.bell:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	g.wakes = -1
+	if w, ok := g.endpoint.(transport.Waker); ok {
+		g.wakes = w.Descriptor()
+		return g.add(g.wakes)
 	}
 	return nil
 }
 
-// progress is called by the endpoint's goroutine, which must not wait: whoever has mu
+// ring is the endpoint's: somebody may wait for what it has left. The loop sees that by
+// itself, or is told by progress.
+func (g *pager) ring(int) {}
+
+// wait is for a Put or a Send that has no room. mu is held: there is one at a time, and
+// what the last Poll has delivered was dealt with. What the next one finds it leaves for
+// later.
+func (g *pager) wait(ctx context.Context, _ int, ready func() bool) error {
+	for !ready() {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if g.wakes >= 0 {
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(g.wakes), Events: unix.POLLIN}}, waitMilliseconds)
+		}
+		if _, err := g.endpoint.Poll(nil); err != nil {
+			return err
+		}
+		g.rest()
+	}
+	g.wanted.Store(true)
+	return nil
+}
+
+// waitMilliseconds is after how long wait looks again, whatever has happened.
+const waitMilliseconds = 10
+
+// progress is called by goroutines of the endpoint, which must not wait: whoever has mu
 // looks again before it rests.
 func (g *pager) progress() {
 	g.wanted.Store(true)

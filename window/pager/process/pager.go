@@ -15,14 +15,15 @@ import (
 	"github.com/golaunch/golaunch/window/pager/line"
 )
 
-// A pager serves the ranks of one host. Whoever sees something happen holds mu while it
-// deals with that: the loop, which waits for what ranks do, or the endpoint's goroutine,
-// which waits for other hosts. Nobody waits for anything with mu but for the kernel, and
-// for room in a socket whose other end is always read (transport.Conn).
+// A pager serves the ranks of one host. One thread, the loop, waits for what ranks do and
+// for what other hosts say. Whoever deals with something holds mu: the loop or, now and
+// then, a goroutine that connects or that the endpoint has. Nobody waits for anything with mu
+// but for the kernel, and for room in a socket whose other end is always read
+// (transport.Conn).
 type pager struct {
 	epoll, timer int
-	bell         chan struct{} // rung by the endpoint, for wait
-	wanted       atomic.Bool   // the endpoint has something to be polled for
+	wakes        int         // the endpoint's descriptor; -1: there is none
+	wanted       atomic.Bool // the endpoint has something to be polled for
 
 	mu        sync.Mutex
 	failure   error           // why the pager ends
@@ -45,7 +46,7 @@ type pager struct {
 
 func newPager() (*pager, error) {
 	g := &pager{
-		bell: make(chan struct{}, 1), members: map[int]*member{}, viewsByFD: map[int]*view{},
+		wakes: -1, members: map[int]*member{}, viewsByFD: map[int]*view{},
 		spaces: map[uint64]*space{}, contents: newContents(),
 	}
 	var err error
@@ -106,9 +107,12 @@ func (g *pager) loop() error {
 		for _, ev := range events[:max(n, 0)] {
 			g.note(g.event(int(ev.Fd), ev.Events))
 		}
-		if until != 0 {
+		if until != 0 || g.wanted.Load() {
 			g.wanted.Store(false)
 			for g.pollOnce() {
+			}
+			if until == 0 {
+				g.rest()
 			}
 		}
 		g.settle()
@@ -167,6 +171,9 @@ func (g *pager) event(fd int, events uint32) error {
 	}
 	m := g.members[fd]
 	switch {
+	case fd == g.wakes:
+		g.wanted.Store(true)
+		return nil
 	case fd == g.timer:
 		var times [8]byte
 		_, _ = unix.Read(fd, times[:])

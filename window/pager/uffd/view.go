@@ -85,7 +85,8 @@ type Fault struct {
 func (v *View) Faults(faults []Fault) (n int, err error) {
 	var messages [16]message
 	for n < len(faults) {
-		k, err := read(v.fd, messages[:min(len(messages), len(faults)-n)])
+		room := min(len(messages), len(faults)-n)
+		k, err := read(v.fd, messages[:room])
 		switch {
 		case err == unix.EAGAIN || err == nil && k == 0:
 			return n, nil
@@ -99,6 +100,9 @@ func (v *View) Faults(faults []Fault) (n int, err error) {
 				faults[n] = v.fault(&m)
 				n++
 			}
+		}
+		if k < room {
+			break
 		}
 	}
 	return n, nil
