@@ -59,6 +59,8 @@ var floors = map[string][]string{
 	"transport/tcp":      {"transport", "transport/tcp/wire", "runtime/relax", "transport/internal/address", "transport/internal/handshake"},
 	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake"},
 
+	"transport/verbs/internal/forking": {}, // for tests
+
 	"launcher/boot":                {},
 	"launcher/boot/pmi":            {"launcher/boot/pmi/wire"},
 	"launcher/boot/pmi/wire":       {},
@@ -145,6 +147,7 @@ var floors = map[string][]string{
 // testFloors is what a room's tests may import beyond that.
 var testFloors = map[string][]string{
 	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
+	"transport/verbs":    {"transport/verbs/internal/forking"},
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
 	"launcher/crosshost": {"launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 

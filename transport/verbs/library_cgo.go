@@ -15,6 +15,12 @@ import (
 )
 
 // A library is libibverbs, loaded. It stays loaded as long as the process lives.
+//
+// Its memory survives a fork by C code of the program: while a child lives, a page that
+// this process writes to would otherwise be replaced by a copy of which the device
+// knows nothing, also where bounce buffers are. Linux from 5.12 on gives the copy to
+// the child; for older ones libibverbs keeps registered pages from children, which then
+// have nothing there. What os/exec does needs neither: nothing runs in the child but exec.
 type library struct{ c *C.struct_v_lib }
 
 func load() (library, error) {
@@ -22,6 +28,9 @@ func load() (library, error) {
 	l := C.v_load(&why[0], C.size_t(len(why)))
 	if l == nil {
 		return library{}, fmt.Errorf("libibverbs: %s", C.GoString(&why[0]))
+	}
+	if err := result("ibv_fork_init", C.v_fork_init(l)); err != nil {
+		return library{}, fmt.Errorf("%w (memory was registered before, by other code of this program?)", err)
 	}
 	return library{l}, nil
 }

@@ -14,6 +14,7 @@ struct v_lib *v_load(char *why, size_t n) {
 
 // Nothing below is ever called: nobody has a struct v_lib.
 #define ABSENT { return ENOSYS; }
+int v_fork_init(struct v_lib *l) ABSENT
 int v_device_name(struct v_lib *l, int i, char *name, size_t n) ABSENT
 int v_open(struct v_lib *l, const char *name, struct ibv_context **to) ABSENT
 int v_close(struct v_lib *l, struct ibv_context *c) ABSENT
@@ -55,6 +56,7 @@ const char *v_status(struct v_lib *l, int status) { return "no libibverbs"; }
 // Functions that verbs.h defines inline go through the device's own table and are
 // used as they are; these are the others.
 #define FUNCTIONS(F) \
+	F(int, fork_init, (void)) \
 	F(struct ibv_device **, get_device_list, (int *)) \
 	F(void, free_device_list, (struct ibv_device **)) \
 	F(const char *, get_device_name, (struct ibv_device *)) \
@@ -104,6 +106,8 @@ struct v_lib *v_load(char *why, size_t n) {
 	FUNCTIONS(FIND)
 	return l;
 }
+
+int v_fork_init(struct v_lib *l) { return l->fork_init(); }
 
 // failed is the errno of a call that returned NULL; some providers leave it 0.
 static int failed(void) { return errno ? errno : EIO; }
@@ -289,9 +293,10 @@ int v_init_qp(struct v_lib *l, struct ibv_qp *qp, int port) {
 	return result(l->modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 }
 
-// Retries: 4.096 us * 2^14 = 67 ms until a packet is sent again, seven times. A
-// receiver is never without a request (credits), so running into one is no error
-// and repeated for ever.
+// Retries: 4.096 us * 2^16 = 268 ms until a packet is sent again, six times: soft-RoCE
+// takes seven for ever, and a responder whose queue pair has failed need not say so. A
+// receiver is never without a request (credits), so running into one is no error and
+// repeated for ever.
 int v_connect_qp(struct v_lib *l, struct ibv_qp *qp, const struct v_peer *p) {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR, .path_mtu = p->mtu, .dest_qp_num = p->qp_num, .rq_psn = p->psn};
 	a.max_dest_rd_atomic = p->reads;
@@ -306,7 +311,7 @@ int v_connect_qp(struct v_lib *l, struct ibv_qp *qp, const struct v_peer *p) {
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 	if (rc)
 		return rc;
-	struct ibv_qp_attr b = {.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .sq_psn = p->own_psn};
+	struct ibv_qp_attr b = {.qp_state = IBV_QPS_RTS, .timeout = 16, .retry_cnt = 6, .rnr_retry = 7, .sq_psn = p->own_psn};
 	b.max_rd_atomic = p->reads;
 	return result(l->modify_qp(qp, &b, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 		IBV_QP_MAX_QP_RD_ATOMIC));

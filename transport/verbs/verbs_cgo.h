@@ -55,6 +55,7 @@ struct v_event {
 enum { V_WRITE, V_READ, V_ADD, V_SWAP, V_SEND, V_CREDIT };
 
 struct v_lib *v_load(char *why, size_t n);
+int v_fork_init(struct v_lib *l);
 int v_device_name(struct v_lib *l, int i, char *name, size_t n); // ENOENT past the last
 int v_open(struct v_lib *l, const char *name, struct ibv_context **to);
 int v_close(struct v_lib *l, struct ibv_context *c);

@@ -10,8 +10,8 @@ guest=transport/verbs/guest/guest.sh
 command -v "${CC:-cc}" >/dev/null || { echo "test.sh: no C compiler; apt-get install gcc libc6-dev" >&2; exit 1; }
 packages=$($guest -I)
 export CGO_ENABLED=1 CGO_CFLAGS="${CGO_CFLAGS:--O2 -g} -I$packages/usr/include" GOLAUNCH_VERBS_REQUIRED=1
-go vet ./transport/verbs
-go tool staticcheck ./transport/verbs
+go vet ./transport/verbs/...
+go tool staticcheck ./transport/verbs/...
 binary=$(mktemp -d)
 trap 'rm -rf "$binary"' EXIT
 go test -c -o "$binary/verbs.test" ./transport/verbs
