@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/golaunch/golaunch/collectives"
+	"github.com/golaunch/golaunch/runtime/world"
+)
+
+// A job is one run of one kernel in one mode, at this rank.
+type job struct {
+	ctx    context.Context
+	comm   *world.Comm
+	mode   string
+	size   int
+	steps  int
+	verify bool
+
+	arrays  []figured // whose figures count
+	seconds float64
+	traffic traffic
+}
+
+// traffic is what a run has moved.
+type traffic struct {
+	Operations int64 `json:"operations"` // on the parts of other ranks, by calls
+	Bytes      int64 `json:"bytes"`      // of these operations, or of the pages that moved
+	Faults     int64 `json:"faults"`     // loads and stores that had to wait for a page
+}
+
+// figured is an array that knows what it has moved since it was made.
+type figured interface{ figures() traffic }
+
+func (j *job) me() int    { return j.comm.Rank() }
+func (j *job) ranks() int { return j.comm.Size() }
+
+// time runs the kernel proper at all ranks, and takes the figures of what lies
+// between the barriers around it.
+func (j *job) time(kernel func() error) error {
+	if err := j.barrier(); err != nil {
+		return err
+	}
+	before, began := j.figures(), time.Now()
+	if err := kernel(); err != nil {
+		return err
+	}
+	if err := j.barrier(); err != nil {
+		return err
+	}
+	j.seconds = time.Since(began).Seconds()
+	after := j.figures()
+	return j.sum(traffic{after.Operations - before.Operations, after.Bytes - before.Bytes, after.Faults - before.Faults})
+}
+
+func (j *job) barrier() error { return collectives.Barrier(j.ctx, j.comm) }
+
+func (j *job) figures() (all traffic) {
+	for _, a := range j.arrays {
+		f := a.figures()
+		all.Operations, all.Bytes, all.Faults = all.Operations+f.Operations, all.Bytes+f.Bytes, all.Faults+f.Faults
+	}
+	return all
+}
+
+// sum adds the ranks' traffic.
+func (j *job) sum(mine traffic) error {
+	all := make([]int64, 3)
+	err := collectives.Allreduce(j.ctx, j.comm, []int64{mine.Operations, mine.Bytes, mine.Faults}, all, collectives.Sum)
+	j.traffic = traffic{all[0], all[1], all[2]}
+	return err
+}
+
+// share divides n things among the ranks: first to end-1 are those of rank. All
+// shares are consecutive and differ in size by at most one.
+func share(n, rank, ranks int) (first, end int) { return rank * n / ranks, (rank + 1) * n / ranks }
+
+// most is the size of the largest share.
+func most(n, ranks int) int { return (n + ranks - 1) / ranks }
