@@ -129,6 +129,7 @@ var floors = map[string][]string{
 	"window/element":      {},
 	"window/pager/stride": {},
 	"window/pager/uffd":   {},
+	"window/litmus":       {},
 	"window/pager/line":   {},
 	"window/pager/parcel": {"window/coherence"},
 	"window/pager":        {"window/pager/line", "window/pager/uffd"},
@@ -156,6 +157,8 @@ var testFloors = map[string][]string{
 
 	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/netns", "launcher/internal/relay", "runtime/world", "collectives"},
 	"launcher/internal/stage": {"launcher/internal/netns"},
+
+	"window/litmus": {"runtime/world", "window", "collectives"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},
@@ -193,10 +196,11 @@ var thirdParty = map[string]func(source) bool{
 	"github.com/spf13/pflag": func(s source) bool {
 		return s.pkg == "main" || s.dir() == "launcher" || strings.HasPrefix(s.dir(), "apps/")
 	},
-	"github.com/hashicorp/memberlist": func(s source) bool { return s.dir() == "launcher/internal/member" },
-	"github.com/google/go-cmp":        source.isTest,
-	"go.uber.org/goleak":              func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
-	"github.com/mmcloughlin/avo":      func(s source) bool { return path.Base(s.dir()) == "asm" },
+	"github.com/hashicorp/memberlist":   func(s source) bool { return s.dir() == "launcher/internal/member" },
+	"github.com/anishathalye/porcupine": source.isTest,
+	"github.com/google/go-cmp":          source.isTest,
+	"go.uber.org/goleak":                func(s source) bool { return s.isTest() || strings.HasSuffix(s.dir(), "test") },
+	"github.com/mmcloughlin/avo":        func(s source) bool { return path.Base(s.dir()) == "asm" },
 }
 
 var rules = []rule{

@@ -3,6 +3,7 @@ module github.com/golaunch/golaunch
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/google/go-cmp v0.7.0
 	github.com/hashicorp/memberlist v0.7.0
 	github.com/mmcloughlin/avo v0.5.0
