@@ -30,9 +30,10 @@ func newArray[T number](j *job, name string, each int) (*array[T], error) {
 		return nil, err
 	}
 	if j.mode == loads {
-		if a.whole, a.stride, err = mapped(a.win, j.ranks()); err != nil {
+		if a.whole, err = a.win.Map(); err != nil {
 			return nil, err
 		}
+		a.stride = a.win.Stride()
 	}
 	j.arrays = append(j.arrays, a)
 	return a, a.fence()

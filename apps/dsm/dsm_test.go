@@ -32,7 +32,7 @@ func TestEqualsSerial(t *testing.T) {
 		t.Run(fmt.Sprintf("%d hosts of %d ranks", hosts.n, hosts.each), func(t *testing.T) {
 			worldtest.AnywhereHosts(t, hosts.n, hosts.each, func(ctx context.Context, comm *world.Comm) {
 				for _, c := range small {
-					opt := options{kernels: []string{c.kernel}, modes: modesFor(comm), size: c.size, steps: c.steps, repeat: 1, verify: true}
+					opt := options{kernels: []string{c.kernel}, modes: allModes, size: c.size, steps: c.steps, repeat: 1, verify: true}
 					if err := run(ctx, comm, opt, io.Discard); err != nil {
 						t.Errorf("rank %d, %s of size %d: %v", comm.Rank(), c.kernel, c.size, err)
 						return
@@ -41,14 +41,6 @@ func TestEqualsSerial(t *testing.T) {
 			})
 		})
 	}
-}
-
-// modesFor are those that ranks in one process can have.
-func modesFor(comm *world.Comm) []string {
-	if comm.Size() == 1 {
-		return allModes
-	}
-	return []string{rma, calls}
 }
 
 // alone runs body as a world of one rank, with a job of a kernel.

@@ -26,11 +26,12 @@ type job struct {
 type traffic struct {
 	Operations int64 `json:"operations"` // on the parts of other ranks, by calls
 	Bytes      int64 `json:"bytes"`      // of these operations, or of the pages that moved
-	Faults     int64 `json:"faults"`     // loads and stores that had to wait for a page
+	Misses     int64 `json:"misses"`     // pages that calls waited for
+	Faults     int64 `json:"faults"`     // loads and stores that waited for a page
 }
 
 // figured is an array that knows what it has moved since it was made.
-type figured interface{ figures() traffic }
+type figured interface{ figures() (traffic, error) }
 
 func (j *job) me() int    { return j.comm.Rank() }
 func (j *job) ranks() int { return j.comm.Size() }
@@ -38,10 +39,14 @@ func (j *job) ranks() int { return j.comm.Size() }
 // time runs the kernel proper at all ranks, and takes the figures of what lies
 // between the barriers around it.
 func (j *job) time(kernel func() error) error {
+	before, err := j.figures()
+	if err != nil {
+		return err
+	}
 	if err := j.barrier(); err != nil {
 		return err
 	}
-	before, began := j.figures(), time.Now()
+	began := time.Now()
 	if err := kernel(); err != nil {
 		return err
 	}
@@ -49,25 +54,37 @@ func (j *job) time(kernel func() error) error {
 		return err
 	}
 	j.seconds = time.Since(began).Seconds()
-	after := j.figures()
-	return j.sum(traffic{after.Operations - before.Operations, after.Bytes - before.Bytes, after.Faults - before.Faults})
+	after, err := j.figures()
+	if err != nil {
+		return err
+	}
+	return j.sum(before, after)
 }
 
 func (j *job) barrier() error { return collectives.Barrier(j.ctx, j.comm) }
 
-func (j *job) figures() (all traffic) {
+// figures are those of all arrays together: operations, bytes, misses, faults.
+func (j *job) figures() (all [4]int64, err error) {
 	for _, a := range j.arrays {
-		f := a.figures()
-		all.Operations, all.Bytes, all.Faults = all.Operations+f.Operations, all.Bytes+f.Bytes, all.Faults+f.Faults
+		f, err := a.figures()
+		if err != nil {
+			return all, err
+		}
+		for i, n := range [4]int64{f.Operations, f.Bytes, f.Misses, f.Faults} {
+			all[i] += n
+		}
 	}
-	return all
+	return all, nil
 }
 
 // sum adds the ranks' traffic.
-func (j *job) sum(mine traffic) error {
-	all := make([]int64, 3)
-	err := collectives.Allreduce(j.ctx, j.comm, []int64{mine.Operations, mine.Bytes, mine.Faults}, all, collectives.Sum)
-	j.traffic = traffic{all[0], all[1], all[2]}
+func (j *job) sum(before, after [4]int64) error {
+	mine, all := make([]int64, len(after)), make([]int64, len(after))
+	for i := range mine {
+		mine[i] = after[i] - before[i]
+	}
+	err := collectives.Allreduce(j.ctx, j.comm, mine, all, collectives.Sum)
+	j.traffic = traffic{all[0], all[1], all[2], all[3]}
 	return err
 }
 

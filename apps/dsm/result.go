@@ -28,16 +28,16 @@ func newPrinter(out io.Writer, opt options, comm *world.Comm) func(result) error
 		lines := json.NewEncoder(out)
 		return func(r result) error { return lines.Encode(r) }
 	}
-	const row = "%-7s %9s %6s  %-5s %10s %12s %12s %10s\n"
+	const row = "%-7s %9s %6s  %-5s %10s %11s %12s %8s %8s\n"
 	begun := false
 	return func(r result) error {
 		if !begun {
 			begun = true
 			fmt.Fprintf(out, "%s over %s\n\n", figures.Plural(r.Ranks, "rank"), r.Transport)
-			fmt.Fprintf(out, row, "kernel", "size", "steps", "mode", "time", "operations", "moved", "faults")
+			fmt.Fprintf(out, row, "kernel", "size", "steps", "mode", "time", "operations", "moved", "misses", "faults")
 		}
 		_, err := fmt.Fprintf(out, row, r.Kernel, fmt.Sprint(r.Size), fmt.Sprint(r.Steps), r.Mode,
-			figures.Time(r.Seconds*1e6), fmt.Sprint(r.Operations), megabytes(r.Bytes), fmt.Sprint(r.Faults))
+			figures.Time(r.Seconds*1e6), fmt.Sprint(r.Operations), megabytes(r.Bytes), fmt.Sprint(r.Misses), fmt.Sprint(r.Faults))
 		return err
 	}
 }

@@ -32,7 +32,11 @@ func newSolver(ctx context.Context, comm *world.Comm, g *graph, mode string) (*s
 	s.mine = make([]float64, end-first)
 	s.copies = make([]float64, s.each*comm.Size())
 	for i, name := range []string{"even iterations", "odd iterations"} {
-		win, err := allocate(ctx, comm, name, s.each, mode)
+		options := []window.Option{window.Name(name)}
+		if mode == coherent {
+			options = append(options, window.Coherent)
+		}
+		win, err := window.Allocate[float64](ctx, comm, s.each, options...)
 		if err != nil {
 			return nil, err
 		}

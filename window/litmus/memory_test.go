@@ -30,6 +30,11 @@ type kind struct {
 var kinds = []kind{
 	{"put and flush", sequential, false, flushed},
 	{"atomic operations", sequential, false, atomics},
+	{"coherent put and get", sequential, true, coherent},
+	{"sync/atomic", sequential, true, synced},
+	{"loads and stores", plainModel, true, plain},
+	{"put, get and sync/atomic", sequential, true, mixed},
+	{"put, get, loads and stores", plainModel, true, mixedPlain},
 }
 
 func kindNamed(name string) (kind, error) {
@@ -43,7 +48,11 @@ func kindNamed(name string) (kind, error) {
 
 // open makes a window of n elements a rank, and the memory. It is collective.
 func (k kind) open(ctx context.Context, comm *world.Comm, n int) (*window.Window[int64], memory, error) {
-	w, err := window.Allocate[int64](ctx, comm, n)
+	var options []window.Option
+	if k.coherent {
+		options = append(options, window.Coherent)
+	}
+	w, err := window.Allocate[int64](ctx, comm, n, options...)
 	if err != nil {
 		return nil, nil, err
 	}
