@@ -20,7 +20,7 @@ func TestLocks(t *testing.T) {
 	for _, l := range layouts() {
 		t.Run(l.String(), func(t *testing.T) {
 			out := launch(t, l.hosts, ranks, order{
-				Program: "locks", Procs: l.procs, Budget: budget(100*time.Millisecond, 2*time.Second),
+				Program: "locks", Procs: l.procs, Budget: budget(30*time.Millisecond, 2*time.Second),
 			})
 			results := 0
 			for lines := json.NewDecoder(bytes.NewReader(out)); ; results++ {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -23,6 +24,7 @@ func TestShapes(t *testing.T) {
 		t.Run(l.String(), func(t *testing.T) {
 			for _, got := range shapeResults(t, launch(t, l.hosts, ranks, order{
 				Program: "trials", Kinds: kindNames(), Procs: l.procs, Budget: budget(10*time.Millisecond, 500*time.Millisecond),
+				All: soaking(), Seed: rand.Uint64(),
 			})) {
 				k, err := kindNamed(got.Kind)
 				if err != nil {
@@ -50,7 +52,11 @@ func shapeResults(t *testing.T, out []byte) (all []shapeResult) {
 		var r shapeResult
 		switch err := lines.Decode(&r); {
 		case errors.Is(err, io.EOF):
-			if want := len(kinds) * len(placements) * len(shapes); len(all) != want {
+			want := len(kinds) * len(shapes)
+			if soaking() {
+				want *= len(placements)
+			}
+			if len(all) != want {
 				t.Errorf("%d results, want %d", len(all), want)
 			}
 			return all
@@ -89,7 +95,7 @@ const (
 )
 
 func trialsProgram(r *rank) error {
-	for _, name := range r.Kinds {
+	for turn, name := range r.Kinds {
 		k, err := kindNamed(name)
 		if err != nil {
 			return err
@@ -98,18 +104,29 @@ func trialsProgram(r *rank) error {
 		if err != nil {
 			return err
 		}
-		for _, p := range placements {
-			for i, s := range shapes {
-				outcomes, err := r.try(w, m, p, s)
-				if err == nil {
-					err = r.tell(shapeResult{name, p.name, i, outcomes})
-				}
-				if err != nil {
-					return err
-				}
+		for i := range shapes {
+			if err := r.placed(w, m, name, i, turn); err != nil {
+				return err
 			}
 		}
 		if err := w.Free(r.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placed tries a shape with its locations in all places, or in one of them.
+func (r *rank) placed(w *window.Window[int64], m memory, kind string, shape, turn int) error {
+	for i, p := range placements {
+		if !r.All && (shape+turn+int(r.Seed%2))%len(placements) != i {
+			continue
+		}
+		outcomes, err := r.try(w, m, p, shapes[shape])
+		if err != nil {
+			return fmt.Errorf("%s by %s: %w", shapes[shape].name, kind, err)
+		}
+		if err := r.tell(shapeResult{kind, p.name, shape, outcomes}); err != nil {
 			return err
 		}
 	}
