@@ -16,8 +16,8 @@ const word = 8
 type array[T number] struct {
 	*job
 	win    *window.Window[T]
-	whole  []T // in mode loads: all parts, stride elements from each other
-	stride int
+	whole  []T // in mode loads: all parts
+	stride int // elements from one part to the next
 	each   int
 	moved  traffic
 }
@@ -29,11 +29,11 @@ func newArray[T number](j *job, name string, each int) (*array[T], error) {
 	if a.win, err = allocate[T](j, name, each); err != nil {
 		return nil, err
 	}
+	a.stride = a.win.Stride()
 	if j.mode == loads {
 		if a.whole, err = a.win.Map(); err != nil {
 			return nil, err
 		}
-		a.stride = a.win.Stride()
 	}
 	j.arrays = append(j.arrays, a)
 	return a, a.fence()
@@ -52,6 +52,12 @@ func (a *array[T]) part(rank int) []T {
 func (a *array[T]) get(rank, disp int, dst []T) error {
 	a.count(rank, len(dst))
 	return a.win.Get(rank, disp, dst)
+}
+
+// expect says that elements of a rank's part will be read or written, so that their pages are
+// here by then.
+func (a *array[T]) expect(rank, disp, n int, access window.Access) error {
+	return a.win.Prefetch(rank*a.stride+disp, n, access)
 }
 
 // put copies src to elements of a rank's part.

@@ -76,7 +76,7 @@ func TestOutput(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if r.Kernel != "sor" || r.Size != 16 || r.Steps != 2 || r.Ranks != 2 || r.Transport != "shm" || r.Seconds <= 0 || r.Operations == 0 || r.Bytes == 0 {
+		if r.Kernel != "sor" || r.Size != 16 || r.Steps != 2 || r.Ranks != 2 || r.Transport != "shm" || r.Seconds <= 0 || r.Operations == 0 || (r.Mode == rma) != (r.Bytes > 0) {
 			t.Errorf("%s", line)
 		}
 	}

@@ -65,8 +65,8 @@ func dealBlocks(n, ranks int) blocks {
 
 func (b blocks) owner(i, k int) int { return i%b.rows*b.cols + k%b.cols }
 
-// disp is where a block lies in its owner's part.
-func (b blocks) disp(i, k int) int { return (i/b.rows*most(b.n, b.cols) + k/b.cols) * blockSize }
+// disp is where a block lies in its owner's part: column by column, as they are read.
+func (b blocks) disp(i, k int) int { return (k/b.cols*most(b.n, b.rows) + i/b.rows) * blockSize }
 
 // length is that of each part.
 func (b blocks) length() int { return most(b.n, b.rows) * most(b.n, b.cols) * blockSize }

@@ -16,7 +16,7 @@ func sor(j *job) error {
 	p := &plate{job: j, memory: s}
 	p.first, p.end = share(j.size, j.me(), j.ranks())
 	p.start()
-	if err := s.exchange(0, 1); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
 	if err := j.time(p.relax); err != nil {
@@ -33,9 +33,12 @@ type sorMemory interface {
 	// row is the memory of an own row, or of one that borders on these.
 	row(colour, i int) []float64
 
-	// exchange is called by all ranks when they have written these colours: it makes
-	// the rows at the borders known to the neighbours.
-	exchange(colours ...int) error
+	// begin is called by all ranks when they have written their rows.
+	begin() error
+
+	// half has all ranks compute a colour of their rows by relax, in an order that hides
+	// what is under way meanwhile, and waits for all.
+	half(colour int, relax func(colour, first, end int)) error
 
 	// publish makes own rows known to everybody, who then calls read.
 	publish() error
@@ -64,8 +67,7 @@ func (p *plate) start() {
 func (p *plate) relax() error {
 	for range p.steps {
 		for colour := range 2 {
-			p.half(colour)
-			if err := p.memory.exchange(colour); err != nil {
+			if err := p.memory.half(colour, p.relaxRows); err != nil {
 				return err
 			}
 		}
@@ -73,10 +75,10 @@ func (p *plate) relax() error {
 	return nil
 }
 
-// half computes the points of a colour. The rows at the borders are the first and the
-// last of the plate, which stay as they are, and those that others need.
-func (p *plate) half(colour int) {
-	for i := max(p.first, 1); i < min(p.end, p.size-1); i++ {
+// relaxRows computes the points of a colour in some rows. The first and the last row of the
+// plate stay as they are.
+func (p *plate) relaxRows(colour, first, end int) {
+	for i := max(first, 1); i < min(end, p.size-1); i++ {
 		row, other := p.memory.row, 1-colour
 		relaxRow(row(colour, i), row(other, i-1), row(other, i), row(other, i+1), (i+colour)%2)
 	}

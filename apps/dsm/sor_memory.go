@@ -1,5 +1,12 @@
 package main
 
+import (
+	"cmp"
+	"errors"
+
+	"github.com/golaunch/golaunch/window"
+)
+
 // The rows of sor in the three modes. One fence a half step is enough: what the
 // neighbours of a rank write next is the other colour.
 
@@ -62,23 +69,31 @@ func (s *sorRows) borders(do func(i int) error) error {
 	return nil
 }
 
-func (s *sorRows) fence(colours []int) error {
-	for _, c := range colours {
-		if err := s.arrays[c].fence(); err != nil {
-			return err
-		}
-	}
-	return nil
+// inner computes rows that need no others', and outer the first and the last.
+func (s *sorRows) inner(colour int, relax func(colour, first, end int)) {
+	relax(colour, s.first+1, s.end-1)
 }
 
-func (s *sorRows) free() error {
-	for _, a := range s.arrays {
-		if err := a.free(); err != nil {
-			return err
-		}
-	}
-	return nil
+func (s *sorRows) outer(colour int, relax func(colour, first, end int)) {
+	relax(colour, s.first, s.first+1)
+	relax(colour, max(s.first+1, s.end-1), s.end)
 }
+
+// expect has pages come that the next half step needs: the neighbours' rows of the other
+// colour, and the right to write the own border rows.
+func (s *sorRows) expect(colour int) error {
+	err := s.borders(func(i int) error {
+		rank, line := s.at(i)
+		return s.arrays[1-colour].expect(rank, line*s.m, s.m, window.Reading)
+	})
+	for _, i := range []int{s.first, s.end - 1} {
+		err = cmp.Or(err, s.arrays[colour].expect(s.me(), (i-s.first)*s.m, s.m, window.Writing))
+	}
+	return err
+}
+
+func (s *sorRows) fence() error { return errors.Join(s.arrays[0].fence(), s.arrays[1].fence()) }
+func (s *sorRows) free() error  { return errors.Join(s.arrays[0].free(), s.arrays[1].free()) }
 
 // sorRMA keeps own rows in the window, between two rows of halo. Neighbours put
 // their border rows there.
@@ -88,21 +103,26 @@ func (s *sorRMA) row(colour, i int) []float64 {
 	return s.arrays[colour].part(s.me())[(i-s.first+1)*s.m:][:s.m]
 }
 
-func (s *sorRMA) exchange(colours ...int) error {
-	for _, c := range colours {
-		err := s.borders(func(i int) error {
-			rank, _ := s.at(i)
-			if rank < s.me() { // its halo below is behind its rows
-				first, end := share(s.size, rank, s.ranks())
-				return s.arrays[c].put(rank, (end-first+1)*s.m, s.row(c, s.first))
-			}
-			return s.arrays[c].put(rank, 0, s.row(c, s.end-1))
-		})
-		if err != nil {
-			return err
-		}
+func (s *sorRMA) begin() error { return errors.Join(s.putBorders(0), s.putBorders(1), s.fence()) }
+
+func (s *sorRMA) half(colour int, relax func(colour, first, end int)) error {
+	s.outer(colour, relax)
+	if err := s.putBorders(colour); err != nil {
+		return err
 	}
-	return s.fence(colours)
+	s.inner(colour, relax)
+	return s.arrays[colour].fence()
+}
+
+func (s *sorRMA) putBorders(colour int) error {
+	return s.borders(func(i int) error {
+		rank, _ := s.at(i)
+		if rank < s.me() { // its halo below is behind its rows
+			first, end := share(s.size, rank, s.ranks())
+			return s.arrays[colour].put(rank, (end-first+1)*s.m, s.row(colour, s.first))
+		}
+		return s.arrays[colour].put(rank, 0, s.row(colour, s.end-1))
+	})
 }
 
 func (s *sorRMA) publish() error { return nil }
@@ -123,27 +143,37 @@ func (s *sorCalls) row(colour, i int) []float64 {
 	return s.mine[colour][(i-s.first+1)*s.m:][:s.m]
 }
 
-func (s *sorCalls) exchange(colours ...int) error {
-	for _, c := range colours {
-		for _, i := range []int{s.first, s.end - 1} {
-			if err := s.arrays[c].put(s.me(), (i-s.first)*s.m, s.row(c, i)); err != nil {
-				return err
-			}
-		}
-	}
-	if err := s.fence(colours); err != nil {
+func (s *sorCalls) begin() error { return errors.Join(s.putBorders(0), s.putBorders(1), s.fence()) }
+
+func (s *sorCalls) half(colour int, relax func(colour, first, end int)) error {
+	if err := s.expect(colour); err != nil {
 		return err
 	}
-	for _, c := range colours {
-		err := s.borders(func(i int) error {
-			rank, line := s.at(i)
-			return s.arrays[c].get(rank, line*s.m, s.row(c, i))
-		})
-		if err != nil {
+	s.inner(colour, relax)
+	if err := s.getBorders(1 - colour); err != nil {
+		return err
+	}
+	s.outer(colour, relax)
+	if err := s.putBorders(colour); err != nil {
+		return err
+	}
+	return s.arrays[colour].fence()
+}
+
+func (s *sorCalls) putBorders(colour int) error {
+	for _, i := range []int{s.first, s.end - 1} {
+		if err := s.arrays[colour].put(s.me(), (i-s.first)*s.m, s.row(colour, i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *sorCalls) getBorders(colour int) error {
+	return s.borders(func(i int) error {
+		rank, line := s.at(i)
+		return s.arrays[colour].get(rank, line*s.m, s.row(colour, i))
+	})
 }
 
 func (s *sorCalls) publish() error {
@@ -152,7 +182,7 @@ func (s *sorCalls) publish() error {
 			return err
 		}
 	}
-	return s.fence([]int{0, 1})
+	return s.fence()
 }
 
 func (s *sorCalls) read(colour, i int, dst []float64) error {
@@ -168,7 +198,16 @@ func (s *sorLoads) row(colour, i int) []float64 {
 	return s.arrays[colour].part(rank)[line*s.m:][:s.m]
 }
 
-func (s *sorLoads) exchange(colours ...int) error { return s.fence(colours) }
+func (s *sorLoads) begin() error { return s.fence() }
+
+func (s *sorLoads) half(colour int, relax func(colour, first, end int)) error {
+	if err := s.expect(colour); err != nil {
+		return err
+	}
+	s.inner(colour, relax)
+	s.outer(colour, relax)
+	return s.arrays[colour].fence()
+}
 
 func (s *sorLoads) publish() error { return nil }
 
