@@ -79,7 +79,7 @@ func (c *core) advise(op string, first, n int, mode line.Mode) error {
 		}
 	}
 	if err == nil && n > 0 {
-		err = c.coherent.view.Want(first*c.kind.Size, (first+n)*c.kind.Size, mode)
+		err = c.coherent.view.Advise(first*c.kind.Size, (first+n)*c.kind.Size, mode)
 	}
 	if err != nil {
 		return c.errorf("%s of elements %d to %d: %w", op, first, first+n, err)

@@ -138,6 +138,17 @@ func (c *Client) ask(f line.Frame, fds ...int) answer {
 	return c.await(me)
 }
 
+// tell sends what is not answered.
+func (c *Client) tell(f line.Frame) error {
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	if ended != nil {
+		return ended
+	}
+	return line.Send(c.socket, &f)
+}
+
 // await returns the answer to a call: it reads, unless somebody else does.
 func (c *Client) await(me *call) answer {
 	c.mu.Lock()

@@ -131,8 +131,19 @@ func (v *View) Has(from, to int, write bool) bool {
 const mostPages = 256
 
 // Want returns when the bytes from up to to may have been read, or written, at the same
-// time, or with Prefetch and Evict modes at once.
+// time.
 func (v *View) Want(from, to int, mode line.Mode) error {
+	return v.frames(from, to, mode, func(f line.Frame) error { return v.client.ask(f).err })
+}
+
+// Advise has them fetched, or evicted, and does not wait: who computes meanwhile should not
+// be kept from it by his pager's falling asleep and waking.
+func (v *View) Advise(from, to int, mode line.Mode) error {
+	return v.frames(from, to, mode, v.client.tell)
+}
+
+// frames sends a request for some bytes, in as many frames as it takes.
+func (v *View) frames(from, to int, mode line.Mode, send func(line.Frame) error) error {
 	first, last := from>>v.shift, (to-1)>>v.shift
 	for ; first <= last; first += mostPages {
 		n := min(last-first+1, mostPages)
@@ -140,8 +151,8 @@ func (v *View) Want(from, to int, mode line.Mode) error {
 		if first == last {
 			f.Body = binary.LittleEndian.AppendUint16(make([]byte, 0, 2), uint16(from&(1<<v.shift-1)))
 		}
-		if a := v.client.ask(f); a.err != nil {
-			return a.err
+		if err := send(f); err != nil {
+			return err
 		}
 	}
 	return nil

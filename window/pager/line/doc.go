@@ -9,7 +9,8 @@
 //	View(window, base) + userfaultfd      ->
 //	                                      <-  Done
 //	Want(window, first, n, mode)*         ->
-//	                                      <-  Done, when the host has these pages
+//	                                      <-  Done, when the host has these pages; nothing
+//	                                          where they are to be prefetched or evicted
 //	Load, Store, Swap(window, place)*     ->      (instead of View and Want, where a rank
 //	                                      <-  Done       may not watch pages)
 //	Figures(window)                       ->
@@ -17,7 +18,7 @@
 //	Shut(window)                          ->
 //	                                      <-  Done
 //
-// Every request has a number, which its answer repeats: Done, or Failed with the
+// Every request that is answered has a number, which its answer repeats: Done, or Failed with the
 // reason. The leash is one end of a socket pair on which nothing is ever said: the
 // kernel kills the rank when the pager's end closes.
 //

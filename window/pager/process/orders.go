@@ -240,7 +240,7 @@ func (s *space) fail(p coherence.Page) error {
 	return nil
 }
 
-// want begins a rank's request.
+// want begins a rank's request. What is only advice is not answered.
 func (s *space) want(v *view, f line.Frame) error {
 	if uint64(f.First)+uint64(f.N) > uint64(s.spec.Pages) {
 		v.member.refuse(f.ID, fmt.Sprintf("pages %d to %d of %d", f.First, uint64(f.First)+uint64(f.N), s.spec.Pages))
@@ -250,7 +250,6 @@ func (s *space) want(v *view, f line.Frame) error {
 	case line.Read, line.Write:
 		return s.await(v, f)
 	}
-	v.member.done(f.ID, nil)
 	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
 		var err error
 		if f.Mode == line.Evict {
