@@ -42,6 +42,9 @@ type luMemory interface {
 	// It stays as it is until the next done.
 	final(i, k int) []float64
 
+	// expect says that a block will be asked for as final.
+	expect(i, k int)
+
 	// done is called by all ranks together. Its error is the first of any call.
 	done() error
 	free() error
@@ -108,11 +111,24 @@ func (f *factors) factorise() error {
 		if err := f.memory.done(); err != nil {
 			return err
 		}
+		f.expect(k)
 		f.each(k+1, func(i, l int, block []float64) {
 			subtractProduct(block, f.memory.final(i, k), f.memory.final(k, l))
 		})
 	}
 	return f.memory.done()
+}
+
+// expect is for what a rank needs to update its blocks in step k.
+func (f *factors) expect(k int) {
+	for i := k + 1; i < f.n; i++ {
+		if i%f.rows == f.me()/f.cols {
+			f.memory.expect(i, k)
+		}
+		if i%f.cols == f.me()%f.cols {
+			f.memory.expect(k, i)
+		}
+	}
 }
 
 // check compares at rank 0.

@@ -1,6 +1,10 @@
 package main
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/golaunch/golaunch/window"
+)
 
 // The blocks of lu in the three modes.
 
@@ -34,6 +38,13 @@ func (l *luBlocks) fetch(i, k int, block []float64) {
 	l.err = cmp.Or(l.err, err)
 }
 
+func (l *luBlocks) expect(i, k int) {
+	if owner := l.owner(i, k); owner != l.me() {
+		err := l.array.expect(owner, l.disp(i, k), blockSize, window.Reading)
+		l.err = cmp.Or(l.err, err)
+	}
+}
+
 func (l *luBlocks) done() error {
 	if l.err != nil {
 		return l.err
@@ -51,6 +62,7 @@ type luRMA struct {
 
 func (l *luRMA) take(i, k int) []float64 { return l.memory(i, k) }
 func (l *luRMA) give(int, int)           {}
+func (l *luRMA) expect(int, int)         {}
 
 func (l *luRMA) final(i, k int) []float64 {
 	if l.owner(i, k) == l.me() {
