@@ -23,6 +23,7 @@ var small = []struct {
 	size, steps int
 }{
 	{"sor", 34, 3}, {"sor", 4, 1}, {"lu", 5 * side, 0}, {"is", 5000, 3}, {"is", 3, 4}, {"water", 45, 3}, {"water", 8, 2}, {"tsp", 8, 0},
+	{"feed", 100, 1}, {"mix", 300, 1},
 }
 
 // Every kernel computes what the serial computation does, in every mode, on one host and on
@@ -109,7 +110,7 @@ func TestOptions(t *testing.T) {
 	for _, tt := range []struct{ args, err string }{
 		{"", ""},
 		{"sor lu --mode loads", ""},
-		{"chess", `unknown kernel "chess": there are sor, lu, is, water, tsp`},
+		{"chess", `unknown kernel "chess": there are sor, lu, is, water, tsp, feed, mix`},
 		{"--mode magic", `--mode "magic": want rma, calls, loads`},
 		{"--size 8", "means something else to each kernel"},
 		{"sor --size -1", "--size -1"},
@@ -129,7 +130,7 @@ func TestOptions(t *testing.T) {
 
 // A size that a kernel does not take is a fault of the command line.
 func TestSizes(t *testing.T) {
-	for kernel, size := range map[string]int{"sor": 7, "lu": 33, "is": 1, "water": 7, "tsp": 19} {
+	for kernel, size := range map[string]int{"sor": 7, "lu": 33, "is": 1, "water": 7, "tsp": 19, "feed": 1001, "mix": 1001} {
 		alone(t, 0, 0, func(j *job) error {
 			opt := options{kernels: []string{kernel}, modes: []string{rma}, size: size, repeat: 1}
 			var usage *program.UsageError

@@ -77,14 +77,14 @@ func isKeys(first, end int) []int {
 	keys := make([]int, end-first)
 	for i := range keys {
 		for part := range 4 {
-			keys[i] += int(mix(uint64(4*(first+i)+part)) % (keyRange / 4))
+			keys[i] += int(scramble(uint64(4*(first+i)+part)) % (keyRange / 4))
 		}
 	}
 	return keys
 }
 
-// mix is a hash of x (SplitMix64).
-func mix(x uint64) uint64 {
+// scramble is a hash of x (SplitMix64).
+func scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -88,6 +88,13 @@ func (j *job) sum(before, after [4]int64) error {
 	return err
 }
 
+// total adds the ranks' numbers.
+func (j *job) total(mine int64) (int64, error) {
+	sum := []int64{mine}
+	err := collectives.Allreduce(j.ctx, j.comm, sum, sum, collectives.Sum)
+	return sum[0], err
+}
+
 // share divides n things among the ranks: first to end-1 are those of rank. All
 // shares are consecutive and differ in size by at most one.
 func share(n, rank, ranks int) (first, end int) { return rank * n / ranks, (rank + 1) * n / ranks }

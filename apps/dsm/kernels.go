@@ -23,8 +23,14 @@ func kernels() []kernel {
 			"must lie between 8 and 32768"},
 		{"tsp", tsp, 14, 1, func(size, _ int) bool { return size >= 4 && size <= 18 },
 			"must lie between 4 and 18"},
+		{"feed", feed, 10, 5, perThousand, perThousandText},
+		{"mix", mix, 10, 5, perThousand, perThousandText},
 	}
 }
+
+func perThousand(size, _ int) bool { return size >= 1 && size <= thousand }
+
+const perThousandText = "must lie between 1 and 1000"
 
 func kernelNames() (names []string) {
 	for _, k := range kernels() {

@@ -40,6 +40,9 @@ computation.
   is     integer sort, by counting; size: keys
   water  molecular dynamics, every pair; size: molecules
   tsp    travelling salesman, branch and bound; size: cities
+  feed   random reads of everybody's words, additions to one's own; size: additions
+         in a thousand accesses; steps: thousands of accesses
+  mix    the same with additions to anybody's words
 
 Usage:
   dsm [flags] [KERNEL...]

@@ -57,8 +57,8 @@ func newCities(n int) cities {
 		c.apart = append(c.apart, make([]int64, n))
 		c.nearest[i] = none
 		for k := range n {
-			x := float64(mix(uint64(2*i))%1000) - float64(mix(uint64(2*k))%1000)
-			y := float64(mix(uint64(2*i+1))%1000) - float64(mix(uint64(2*k+1))%1000)
+			x := float64(scramble(uint64(2*i))%1000) - float64(scramble(uint64(2*k))%1000)
+			y := float64(scramble(uint64(2*i+1))%1000) - float64(scramble(uint64(2*k+1))%1000)
 			c.apart[i][k] = int64(math.Hypot(x, y))
 			if i != k {
 				c.nearest[i] = min(c.nearest[i], c.apart[i][k])

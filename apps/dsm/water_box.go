@@ -27,7 +27,7 @@ func (b box) begin() (x []float64, v []int64) {
 	apart := b.edge() / float64(rows)
 	for i := range b.n {
 		for a, place := range [axes]int{i % rows, i / rows % rows, i / rows / rows} {
-			random := mix(uint64(axes*i + a))
+			random := scramble(uint64(axes*i + a))
 			x[axes*i+a] = apart * (float64(place) + 0.25 + float64(random%1024)/8192)
 			if i%2 == 1 {
 				v[axes*i+a] = int64(random>>20%units) - units/2
