@@ -103,12 +103,22 @@ func listenForCredit(w *wild, heard chan uint32) {
 }
 
 // TestPeersInOnePoll: what one peer has sent is still there when the Poll that hands it
-// out has read the next one.
+// out has read the next one, also when it came behind so much else that the read was a
+// full one.
 func TestPeersInOnePoll(t *testing.T) {
+	t.Run("messages", func(t *testing.T) { peersInOnePoll(t, 0, 60) })
+	t.Run("a Put and messages", func(t *testing.T) { peersInOnePoll(t, leastBytes+500, 1000) })
+}
+
+// peersInOnePoll: each peer sends a Put of so many bytes, if any, and messages from length
+// on.
+func peersInOnePoll(t *testing.T, put, length int) {
 	const peers, rounds, atOnce = 3, 300, 8
 	e, err := loopback().open(transporttest.NewJob(1+peers, nil).Config(0))
 	check(t, err)
 	t.Cleanup(func() { check(t, e.Close()) })
+	region, err := e.Register(0, 0, make([]byte, 2*leastBytes))
+	check(t, err)
 	var wilds [1 + peers]*wild
 	for rank := 1; rank <= peers; rank++ {
 		wilds[rank] = &wild{t: t, e: e, conn: dialAs(t, e, rank)}
@@ -117,8 +127,15 @@ func TestPeersInOnePoll(t *testing.T) {
 	for round := range rounds {
 		for rank, w := range wilds[1:] {
 			var stream []byte
+			if put > 0 {
+				w.seq++
+				h := wire.Header{Kind: wire.Put, Length: uint32(put), Seq: w.seq, Token: connToken, Key: region.Remote().Key}
+				var head [wire.HeaderBytes]byte
+				h.Encode(head[:])
+				stream = append(append(stream, head[:]...), make([]byte, put)...)
+			}
 			for i := range atOnce {
-				stream = appendMessage(w, stream, (round*atOnce+i)<<8|(1+rank), 60+round%150)
+				stream = appendMessage(w, stream, (round*atOnce+i)<<8|(1+rank), length+round%150)
 			}
 			_, err := w.conn.Write(stream)
 			check(t, err)
@@ -133,7 +150,7 @@ func TestPeersInOnePoll(t *testing.T) {
 			}
 			seen := map[int]bool{}
 			for _, c := range done[:n] {
-				if i := (round*atOnce+next[c.Rank])<<8 | c.Rank; !bytes.Equal(c.Message, numbered(i, 60+round%150)) {
+				if i := (round*atOnce+next[c.Rank])<<8 | c.Rank; !bytes.Equal(c.Message, numbered(i, length+round%150)) {
 					t.Fatalf("round %d: message %d of rank %d is another one", round, next[c.Rank], c.Rank)
 				}
 				next[c.Rank]++

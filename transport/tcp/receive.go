@@ -65,7 +65,7 @@ func (p *peer) aim(scratch []byte) (place, rest []byte) {
 	switch {
 	case p.rx.streaming:
 		scratch = scratch[:streamBytes]
-	case !p.rx.flood:
+	case !p.rx.flood || p.rx.hands != nil: // what is handed out stays where it is read to
 		scratch = scratch[:leastBytes]
 	}
 	return place, scratch
