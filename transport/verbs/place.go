@@ -75,16 +75,16 @@ func (at *place) choose(sys fs.FS, dir, iface string) error {
 	if err != nil {
 		return err
 	}
-	best := 0
-	for _, entry := range entries {
-		index, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
+	best, empty := 0, 0
+	for index := 0; index < len(entries) && empty < longestGap; index++ {
+		name := strconv.Itoa(index)
+		gid, used, likely := at.rate(sys, dir, name, iface)
+		if empty++; used {
+			empty = 0
 		}
-		gid, likely := at.rate(sys, dir, entry.Name(), iface)
-		if likely > best || likely == best && best > 0 && index < at.index {
+		if likely > best {
 			best, at.index, at.gid = likely, index, gid
-			at.net = line(sys, path.Join(dir, "gid_attrs/ndevs", entry.Name()))
+			at.net = line(sys, path.Join(dir, "gid_attrs/ndevs", name))
 		}
 	}
 	if best == 0 {
@@ -93,32 +93,37 @@ func (at *place) choose(sys fs.FS, dir, iface string) error {
 	return nil
 }
 
-// rate returns an entry of the port's address table, and how much it is worth; 0:
-// nothing. RoCE v1 does not pass routers and is left alone. An IPv4 address has been
+// longestGap is how many entries in a row that are not used end an address table. It is
+// filled from its front, and gaps are what addresses have left that were taken away; but
+// it may have 1024 entries, and each is a file.
+const longestGap = 64
+
+// rate returns an entry of the port's address table, whether it is used, and how much
+// it is worth; 0: nothing. RoCE v1 does not pass routers and is left alone. An IPv4 address has been
 // given on purpose; a link-local one is there always and leads nowhere with some
 // switches' configuration.
-func (at *place) rate(sys fs.FS, dir, index, iface string) (gid [16]byte, likely int) {
+func (at *place) rate(sys fs.FS, dir, index, iface string) (gid [16]byte, used bool, likely int) {
 	ip, err := netip.ParseAddr(line(sys, path.Join(dir, "gids", index)))
 	if err != nil || ip.IsUnspecified() {
-		return gid, 0
+		return gid, false, 0
 	}
 	gid = ip.As16()
 	if slices.Equal(gid[8:], make([]byte, 8)) { // InfiniBand: no entry
-		return gid, 0
+		return gid, false, 0
 	}
 	switch {
 	case !at.ethernet:
-		return gid, 1
+		return gid, true, 1
 	case line(sys, path.Join(dir, "gid_attrs/types", index)) != "RoCE v2":
-		return gid, 0
+		return gid, true, 0
 	case iface != "" && line(sys, path.Join(dir, "gid_attrs/ndevs", index)) != iface:
-		return gid, 0
+		return gid, true, 0
 	case ip.Is4In6():
-		return gid, 3
+		return gid, true, 3
 	case ip.IsLinkLocalUnicast():
-		return gid, 1
+		return gid, true, 1
 	}
-	return gid, 2
+	return gid, true, 2
 }
 
 // line is a file's content; "" if it cannot be read, as is usual for entries that are
