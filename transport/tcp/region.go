@@ -36,13 +36,20 @@ func (r *regions) find(key uint64, offset int64, n int) ([]byte, error) {
 
 func (r *regions) add(mem []byte) (key uint64, ok bool) {
 	r.mu.Lock()
+	r.last += keyStep
+	key = r.last
+	r.mu.Unlock()
+	return key, r.addAs(key, mem)
+}
+
+func (r *regions) addAs(key uint64, mem []byte) (ok bool) {
+	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open == nil {
-		return 0, false
+		return false
 	}
-	r.last += keyStep
-	r.open[r.last] = mem
-	return r.last, true
+	r.open[key] = mem
+	return true
 }
 
 func (r *regions) remove(key uint64) {
@@ -67,7 +74,18 @@ type region struct {
 // the heap as well as of the arena; key and offset are not looked at.
 func (e *endpoint) Register(_ uint64, _ int64, mem []byte) (transport.Region, error) {
 	key, ok := e.regions.add(mem)
-	if !ok {
+	return e.newRegion(key, mem, ok)
+}
+
+// RegisterAs is Register under a key that another transport has chosen, so that one
+// Remote names the memory over both. An endpoint has all its keys from the same
+// one of the two calls.
+func (e *endpoint) RegisterAs(key uint64, mem []byte) (transport.Region, error) {
+	return e.newRegion(key, mem, e.regions.addAs(key, mem))
+}
+
+func (e *endpoint) newRegion(key uint64, mem []byte, added bool) (transport.Region, error) {
+	if !added {
 		return nil, fmt.Errorf("tcp: rank %d: register %d bytes: %w", e.cfg.Rank, len(mem), transport.ErrClosed)
 	}
 	return &region{e, transport.Remote{Key: key, Len: int64(len(mem))}}, nil

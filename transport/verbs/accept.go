@@ -137,6 +137,19 @@ func (e *endpoint) retireTarget(t *target) {
 	_ = t.close() // Close of the endpoint finds what is left
 }
 
+// Sever ends the connections from a rank of which the job knows that it is gone, and
+// that nothing more is to come from it. When it has returned nothing of that rank
+// reaches this rank's memory: a queue pair that is no more takes no packets, also not
+// those that are still on the network.
+func (e *endpoint) Sever(rank int) {
+	for _, t := range e.incoming() {
+		if t.rank == rank {
+			t.end(transport.ErrPeerFailed)
+			e.retireTarget(t)
+		}
+	}
+}
+
 func (t *target) owns(pair uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

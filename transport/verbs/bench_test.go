@@ -16,15 +16,16 @@ type pair struct {
 	conn     transport.Conn
 	far      transport.Remote
 	near     []byte // registered at the origin
+	there    []byte // what far is
 	endpoint [2]transport.Endpoint
 	done     [16]transport.Completion
 }
 
 func newPair(b testing.TB, bytes int) *pair {
 	w := transporttest.NewWorld(b, provider(b), 2)
-	p := &pair{b: b, from: w.Endpoints[0], near: make([]byte, bytes)}
+	p := &pair{b: b, from: w.Endpoints[0], near: make([]byte, bytes), there: make([]byte, bytes)}
 	p.endpoint = [2]transport.Endpoint(w.Endpoints)
-	far, err := w.Endpoints[1].Register(0, 0, make([]byte, bytes))
+	far, err := w.Endpoints[1].Register(0, 0, p.there)
 	check(b, err)
 	p.far = far.Remote()
 	_, err = p.from.Register(0, 0, p.near)

@@ -240,15 +240,34 @@ func (c *conn) send(msg []byte) error {
 	if len(msg) > transport.MaxMessage {
 		return transport.ErrTooLong
 	}
-	o := c.o
-	return c.until(func() (bool, error) {
-		if o.credit == 0 {
-			return false, nil
+	return c.until(func() (bool, error) { return c.trySend(msg) })
+}
+
+// TrySend is Send that does not wait: false says that it would have had to.
+func (c *conn) TrySend(msg []byte) (sent bool, err error) {
+	if len(msg) > transport.MaxMessage {
+		err = transport.ErrTooLong
+	} else {
+		c.o.mu.Lock()
+		if err = c.end(); err == nil {
+			sent, err = c.trySend(msg)
 		}
-		done, err := c.start(&request{opcode: opSend}, msg, entry{})
-		if done && err == nil {
-			o.credit--
-		}
-		return done, err
-	})
+		c.o.mu.Unlock()
+	}
+	if err != nil {
+		return false, fmt.Errorf("verbs: rank %d: Send of %d bytes: %w", c.o.rank, len(msg), err)
+	}
+	return sent, nil
+}
+
+// trySend sends if there is credit and room. Called with o.mu held.
+func (c *conn) trySend(msg []byte) (done bool, err error) {
+	if c.o.credit == 0 {
+		return false, nil
+	}
+	done, err = c.start(&request{opcode: opSend}, msg, entry{})
+	if done && err == nil {
+		c.o.credit--
+	}
+	return done, err
 }

@@ -79,6 +79,28 @@ func TestAsynchronousEvent(t *testing.T) {
 	}
 }
 
+// TestSever: a rank that others know to be gone writes nothing more.
+func TestSever(t *testing.T) {
+	p := newPair(t, 4096)
+	check(t, p.conn.Put(p.far, make([]byte, 8), 1))
+	p.settle()
+	p.endpoint[1].(*endpoint).Sever(1) // somebody else
+	check(t, p.conn.Put(p.far, bytes.Repeat([]byte{1}, 8), 2))
+	p.settle()
+	p.endpoint[1].(*endpoint).Sever(0)
+	p.endpoint[1].(*endpoint).Sever(0)
+	err := p.conn.Put(p.far, bytes.Repeat([]byte{2}, 8), 3)
+	if err == nil {
+		err = next(t, p.from).Err
+	}
+	if !errors.Is(err, transport.ErrPeerFailed) {
+		t.Errorf("a Put to who has severed the connection: %v", err)
+	}
+	if !bytes.Equal(p.there[:8], bytes.Repeat([]byte{1}, 8)) {
+		t.Errorf("the memory holds % x", p.there[:8])
+	}
+}
+
 // TestPieces: an operation on registered memory that is longer than a request.
 func TestPieces(t *testing.T) {
 	p := newPair(t, 200_000)
