@@ -122,7 +122,7 @@ var floors = map[string][]string{
 	"runtime/arena":                {"runtime/arena/quarantine", "runtime/memlimit", "transport"},
 	"runtime/world/router":         {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":       {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "transport/verbs", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":            {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/coherence":    {},
@@ -183,7 +183,7 @@ func mayImportInTests(s source, room string) bool {
 	case "runtime/worldtest":
 		return !slices.Contains(floors["runtime/world"], s.dir())
 	case "transport/transporttest":
-		return strings.HasPrefix(s.dir(), "transport/") || strings.HasPrefix(s.dir(), "runtime/world/")
+		return strings.HasPrefix(s.dir(), "transport/") || strings.HasPrefix(s.dir()+"/", "runtime/world/")
 	}
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }

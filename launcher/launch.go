@@ -94,7 +94,7 @@ func (f *front) launch() {
 		}
 		m := &control.Start{
 			Job: f.id, Size: len(f.ranks), Stdin: stdin, Bind: f.BindToCore, Core: h.first, Sharers: len(f.ranks), Secret: f.secret,
-			Programs: f.programsOf(h), Host: h.number, Apart: f.Transport == "tcp", Settings: f.settings(),
+			Programs: f.programsOf(h), Host: h.number, Apart: f.apart(), Settings: f.settings(),
 		}
 		if f.overNetwork() {
 			m.Core, m.Sharers = 0, h.ranks
@@ -106,6 +106,10 @@ func (f *front) launch() {
 		f.ready.Close()
 	}
 }
+
+// apart: every rank counts as a host of its own, so that all go the way that was asked
+// for.
+func (f *front) apart() bool { return f.Transport == "tcp" || f.Transport == "verbs" }
 
 // useBuilds has the ranks run what was built.
 func (f *front) useBuilds() {

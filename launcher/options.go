@@ -69,7 +69,8 @@ type Options struct {
 	// this process is the golaunch of such a job (DetachedName).
 	Detach, Detached bool
 	// Transport says how ranks reach each other: "auto" (shared memory within a host,
-	// TCP between hosts), "shm" or "tcp".
+	// between hosts RDMA devices where both ranks have one, else TCP), "shm", "tcp" or
+	// "verbs".
 	Transport string
 	// Interface, if not empty, is the only network interface that ranks use.
 	Interface string
@@ -127,6 +128,8 @@ func (o *Options) check() error {
 		return usage("--stdin %d: the ranks are 0 to %d", o.Stdin, n-1)
 	case o.Timeout < 0:
 		return usage("--timeout %v: it must not be negative", o.Timeout)
+	case o.Transport == "verbs" && o.Encrypt:
+		return usage("--transport verbs: RDMA has no encryption (--encrypt)")
 	}
 	return o.checkHosts(n)
 }

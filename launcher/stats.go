@@ -15,7 +15,7 @@ type jsonPath struct {
 	Wait  int64 `json:"wait_ns"`
 }
 
-// jsonPaths are a rank's paths by name: "shm", "tcp".
+// jsonPaths are a rank's paths by name: "shm", "tcp", "verbs".
 type jsonPaths map[string]jsonPath
 
 func (p jsonPaths) add(other jsonPaths) {
@@ -57,7 +57,7 @@ func (f *front) reportStats() {
 		return
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "paths between ranks:\n%8s  %-4s %12s %16s %12s\n", "rank", "path", "operations", "bytes", "waited")
+	fmt.Fprintf(&table, "paths between ranks:\n%8s  %-5s %12s %16s %12s\n", "rank", "path", "operations", "bytes", "waited")
 	for i := range f.ranks {
 		f.ranks[i].paths().rows(&table, fmt.Sprint(i))
 	}
@@ -68,7 +68,7 @@ func (f *front) reportStats() {
 // rows appends a line for each path.
 func (p jsonPaths) rows(table *strings.Builder, who string) {
 	for _, name := range slices.Sorted(maps.Keys(p)) {
-		fmt.Fprintf(table, "%8s  %-4s %12d %16d %10.3f s\n", who, name, p[name].Ops, p[name].Bytes, seconds(p[name].Wait))
+		fmt.Fprintf(table, "%8s  %-5s %12d %16d %10.3f s\n", who, name, p[name].Ops, p[name].Bytes, seconds(p[name].Wait))
 		who = ""
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 // Settings are what golaunch's flags say about how ranks reach each other.
 type Settings struct {
-	// Transport is "auto" (shared memory within a host, TCP between hosts), "shm" or
-	// "tcp".
+	// Transport is "auto" (shared memory within a host, between hosts RDMA devices where
+	// both ranks have one, else TCP), "shm", "tcp" or "verbs".
 	Transport string
 	// Interface, if not empty, is the only network interface to use.
 	Interface string

@@ -59,8 +59,8 @@ func (c *command) jobFlags() []group {
 	hosts.flags.StringVar(&o.Listen, "listen", "", "wait at `ADDR`, host:port, for hosts that join (golaunch supervise)")
 	hosts.flags.StringVar(&c.hosts, "hosts", "", "with --listen: wait for `K` of them; over a cluster: use these hosts\nonly, a,b,c")
 	keyFlags(hosts.flags, &o.Key)
-	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp"}, value: "auto"},
-		"transport", "how ranks reach each other; auto: shared memory within a host,\nTCP between hosts")
+	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp", "verbs"}, value: "auto"},
+		"transport", "how ranks reach each other; auto: shared memory within a host, and\nbetween hosts RDMA devices where both ranks have one, else TCP")
 	hosts.flags.StringVar(&o.Interface, "interface", "", "use the network interface `NAME` only")
 	hosts.flags.BoolVar(&o.Encrypt, "encrypt", false, "encrypt what ranks send each other over a network (TLS 1.3)")
 	o.FailureTimeout = launcher.FailureTimeout
@@ -69,7 +69,7 @@ func (c *command) jobFlags() []group {
 	reports := newGroup("Telling")
 	reports.flags.StringVar(&o.Report, "json", "", "at the end, print a report in JSON as the last line of stdout,\nor write it to `FILE`")
 	reports.flags.Lookup("json").NoOptDefVal = "-"
-	reports.flags.BoolVar(&o.Stats, "stats", false, "at the end, print what went over shared memory and over TCP")
+	reports.flags.BoolVar(&o.Stats, "stats", false, "at the end, print what went over shared memory, TCP and RDMA devices")
 	reports.flags.BoolVarP(&o.Verbose, "verbose", "v", false, "tell of each rank's start and end")
 	reports.flags.BoolVar(&c.version, "version", false, "print the version")
 	reports.flags.Var(&choice{set: func(v string) { c.completion = v }, among: shells}, "completion", "print the completion script of a shell")

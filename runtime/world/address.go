@@ -3,10 +3,12 @@ package world
 import (
 	"context"
 	"fmt"
+
+	"github.com/golaunch/golaunch/runtime/job"
 )
 
 // A rank's address is that of its endpoint in shared memory and that of its
-// endpoint for other hosts, if it has one: the first one's length (1 byte), the
+// way to other hosts (far), if it has one: the first one's length (1 byte), the
 // first one, the second one.
 
 func encodeAddress(near, far []byte) ([]byte, error) {
@@ -28,10 +30,11 @@ func decodeAddress(b []byte) (near, far []byte, err error) {
 // to must be ready.
 func (p *process) announce() error {
 	var far []byte
+	near := p.near.Addr()
 	if p.far != nil {
-		far = p.far.Addr()
+		far = p.far.Addr(job.MaxAddress - 1 - len(near))
 	}
-	address, err := encodeAddress(p.near.Addr(), far)
+	address, err := encodeAddress(near, far)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func (c *Comm) Size() int { return c.group.Size() }
 func (c *Comm) Host() string { return c.process.setup.host }
 
 // Path is how this rank reaches another one of the communicator: "self", "shm"
-// (they share memory) or "tcp".
+// (they share memory), "tcp", or "verbs" (both have an RDMA device). Where this rank
+// has such a device it waits until one on another host has joined.
 func (c *Comm) Path(rank int) string { return c.inside.Path(rank) }
 
 // Name is "world", or the parent's name with what Split or Dup added.

@@ -91,7 +91,7 @@ func (p *process) flush(rank int) {
 
 // gone is the arena's question. A rank of this host can do nothing once its process
 // has ended; one that is a goroutine, once it has left. One of another host, once
-// its connection brings nothing more.
+// its connection brings nothing more: then its device has none to this rank.
 func (p *process) gone(rank int) bool {
 	state, code := p.mem.State(rank)
 	if !p.local(rank) {

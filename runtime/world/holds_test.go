@@ -17,6 +17,9 @@ import (
 func TestStaleKeyIsRefused(t *testing.T) {
 	onHosts(t, anyTwo, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 		in, last := world.Of(comm), comm.Size()-1
+		if slices.ContainsFunc([]int{0, last}, func(m int) bool { return comm.Path(m) == "verbs" }) {
+			return // the arena is registered: far is not stale. TestFreeReuseLateRemoteWrite of package window
+		}
 		mem, region, err := lend(comm, nil)
 		if err != nil {
 			t.Error(err)

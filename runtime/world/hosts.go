@@ -45,8 +45,18 @@ func (in *Inside) Over(member int) error {
 // at once also the connection.
 const lateTime = 5 * time.Second
 
-// silent returns a *RankFailedError when nothing more will come from a rank.
+// silent returns a *RankFailedError when nothing more will come from a rank. Then
+// nothing that it has put arrives any more either.
 func (p *process) silent(rank int) error {
+	err := p.overdue(rank)
+	if err != nil && !p.local(rank) {
+		p.far.sever(rank)
+	}
+	return err
+}
+
+// overdue returns a *RankFailedError when nothing more is waited for from a rank.
+func (p *process) overdue(rank int) error {
 	err := p.router.Failure(rank)
 	if err == nil || p.local(rank) || p.router.Gone(rank) != nil {
 		return err

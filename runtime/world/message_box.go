@@ -7,6 +7,7 @@ import (
 	"github.com/golaunch/golaunch/runtime/job"
 	"github.com/golaunch/golaunch/runtime/rendezvous"
 	"github.com/golaunch/golaunch/runtime/world/messages"
+	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -72,6 +73,11 @@ func (m messageMemory) At(rank int, p rendezvous.Place) ([]byte, error) {
 		return nil, fmt.Errorf("rank %d shares no memory with rank %d", rank, m.rank)
 	}
 	return m.segments.at(m.ctx, rank, arena.Extent{Key: p.Key, Offset: p.Offset}, p.Len)
+}
+
+func (m messageMemory) Bounces(rank int, mem []byte) bool {
+	_, registered := m.arena.Remote(mem)
+	return !m.local(rank) && !registered && m.farPath(rank) == router.Verbs
 }
 
 func (m messageMemory) Register(rank int, mem []byte) (transport.Region, error) {

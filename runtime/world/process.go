@@ -42,7 +42,7 @@ type process struct {
 	router     *router.Router
 	stats      *router.Stats      // nil: nobody wants them
 	near       transport.Endpoint // to ranks of this host
-	far        transport.Endpoint // to those of other hosts; nil when there are none
+	far        *far               // to those of other hosts; nil when there are none
 	listening  atomic.Bool
 	messages   *messages.Messages
 	types      sync.Map        // element types that messages may have, as keys

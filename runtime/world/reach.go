@@ -27,9 +27,33 @@ func (in *Inside) Local(member int) bool {
 	return in.comm.process.local(in.comm.group.Rank(member))
 }
 
-// Path is how this rank reaches a member: "self", "shm" or "tcp".
+// Path is how this rank reaches a member: "self", "shm", "tcp" or "verbs". Where this
+// rank has an RDMA device it waits until a member on another host has joined.
 func (in *Inside) Path(member int) string {
 	return router.PathName(in.comm.process.path(in.comm.group.Rank(member)))
+}
+
+// CPUAtomics reports whether the atomics of a Conn to a member are carried out by its
+// CPU, as those of ranks are that have its memory mapped. A NIC's are not atomic with
+// them (IBV_ATOMIC_HCA).
+func (in *Inside) CPUAtomics(member int) bool {
+	return in.comm.process.path(in.comm.group.Rank(member)) != router.Verbs
+}
+
+// HasNIC reports whether this rank has an RDMA device by which members are reached
+// that have one, too, and are on other hosts.
+func (in *Inside) HasNIC() bool {
+	far := in.comm.process.far
+	return far != nil && far.verbs != nil
+}
+
+// NICConn returns a connection through the devices of this rank and of a member, also
+// if they are on one host, or are the same. To a member on another host it is Conn's.
+func (in *Inside) NICConn(ctx context.Context, member int) (transport.Conn, error) {
+	if !in.Local(member) {
+		return in.Conn(ctx, member)
+	}
+	return in.comm.process.dialNIC(ctx, in.comm.group.Rank(member))
 }
 
 // Stats are this rank's counters; nil, which counts nothing, when golaunch was not

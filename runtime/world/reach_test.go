@@ -11,6 +11,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/arena"
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -39,7 +40,7 @@ func TestPaths(t *testing.T) {
 			return
 		}
 		for m := range comm.Size() {
-			want := "tcp"
+			want := worldtest.FarPath(comm.Path(m))
 			if in.Local(m) {
 				want = "shm"
 			}
@@ -221,6 +222,7 @@ func await(ctx context.Context, in *world.Inside, m int, begin func(transport.Op
 func encodeRemotes(all ...transport.Remote) (b []byte) {
 	for _, r := range all {
 		b = binary.LittleEndian.AppendUint64(b, r.Key)
+		b = binary.LittleEndian.AppendUint64(b, uint64(r.Offset))
 		b = binary.LittleEndian.AppendUint64(b, uint64(r.Len))
 	}
 	return b
@@ -228,7 +230,10 @@ func encodeRemotes(all ...transport.Remote) (b []byte) {
 
 func decodeRemotes(b []byte) (near, far transport.Remote) {
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return transport.Remote{Key: word(0), Len: int64(word(1))}, transport.Remote{Key: word(2), Len: int64(word(3))}
+	remote := func(i int) transport.Remote {
+		return transport.Remote{Key: word(i), Offset: int64(word(i + 1)), Len: int64(word(i + 2))}
+	}
+	return remote(0), remote(3)
 }
 
 func TestWhatIsElsewhereIsRefused(t *testing.T) {
@@ -275,7 +280,11 @@ func TestOperationsOnAFailedRank(t *testing.T) {
 // A rank may leave as soon as a round is over for it: those on other hosts still
 // get what it has sent.
 func TestLeavingRightAfterARound(t *testing.T) {
-	for range 30 {
+	times := 30
+	if testing.Short() {
+		times = 3
+	}
+	for range times {
 		inside(t, []shape{{2, 1}, {2, 2}, {3, 1}}, func(t *testing.T, ctx context.Context, comm *world.Comm) {
 			if err := errors.Join(barrier(ctx, comm), comm.Leave()); err != nil {
 				t.Errorf("rank %d: %v", comm.Rank(), err)

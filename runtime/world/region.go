@@ -73,6 +73,9 @@ func (r registered) Close() error             { return nil }
 // memory that stays where it is.
 func (p *process) registerFor(rank int, mem []byte) (transport.Region, error) {
 	if !p.local(rank) {
+		if r, ok := p.arena.Remote(mem); ok {
+			return registered{r}, nil
+		}
 		return p.far.Register(0, 0, mem)
 	}
 	at, ok := p.arena.Locate(mem)

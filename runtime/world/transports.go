@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
@@ -12,10 +13,11 @@ import (
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/shm"
 	"github.com/golaunch/golaunch/transport/tcp"
+	"github.com/golaunch/golaunch/transport/verbs"
 )
 
 // openEndpoints is the one place that names concrete transports: shared memory to
-// the ranks of the same host, and TCP to the others if there are any.
+// the ranks of the same host, and RDMA devices and TCP to the others if there are any.
 func (p *process) openEndpoints() (err error) {
 	cfg := transport.Config{
 		Rank: p.rank, Size: p.size,
@@ -31,24 +33,64 @@ func (p *process) openEndpoints() (err error) {
 	if p.mem.Hosts() == 1 {
 		return nil
 	}
-	if p.setup.Transport == "shm" {
-		return errors.Join(fmt.Errorf("transport %q with %d hosts", p.setup.Transport, p.mem.Hosts()), p.near.Close())
-	}
 	cfg.Progress = p.router.Progress
 	if p.waiter.Spins() {
 		cfg.Served = func() { p.mem.Ring(p.rank) } // who waits may as well serve peers
 	}
-	p.far, err = tcp.Provider{
+	if p.far, err = p.openFar(cfg); err != nil {
+		return errors.Join(err, p.near.Close())
+	}
+	p.listen()
+	return nil
+}
+
+// openFar opens what leads to other hosts.
+func (p *process) openFar(cfg transport.Config) (f *far, err error) {
+	f = &far{paths: make([]atomic.Int32, p.size), cut: make([]atomic.Bool, p.size)}
+	switch p.setup.Transport {
+	case "shm":
+		return nil, fmt.Errorf("transport %q with %d hosts", p.setup.Transport, p.mem.Hosts())
+	case "verbs":
+		return f, p.addVerbs(f, cfg)
+	}
+	f.tcp, err = tcp.Provider{
 		Secret: p.setup.secret, Job: p.setup.job, Version: boot.Version,
 		Interface: p.setup.Interface, Loopback: p.setup.Loopback, Encrypt: p.setup.Encrypt, Timeout: p.setup.Timeout,
 	}.Open(cfg)
 	if err != nil {
-		p.far = nil
-		return errors.Join(err, p.near.Close())
+		return nil, err
 	}
-	p.router.Add(p.far, func(rank int) bool { return !p.local(rank) })
-	p.listen()
+	if p.setup.Transport != "tcp" && !p.setup.Encrypt && mayLock() {
+		_ = p.addVerbs(f, cfg) // it is no error to have no device: Path says how peers are reached
+	}
+	p.addEnd(f, f.tcp, router.TCP)
+	return f, nil
+}
+
+// addVerbs opens an RDMA device and registers the arena with it, for good: nothing has
+// to be registered later when memory of it is given to peers.
+func (p *process) addVerbs(f *far, cfg transport.Config) error {
+	if p.setup.Encrypt {
+		return errors.New("transport \"verbs\": RDMA has no encryption")
+	}
+	end, err := verbs.Provider{
+		Secret: p.setup.secret, Job: p.setup.job, Version: boot.Version,
+		Interface: p.setup.Interface, Loopback: p.setup.Loopback, Timeout: p.setup.Timeout,
+	}.Open(cfg)
+	if err != nil {
+		return err
+	}
+	f.verbs = end
+	if err := p.arena.Register(f); err != nil {
+		f.verbs = nil
+		return errors.Join(err, end.Close())
+	}
+	p.addEnd(f, end, router.Verbs)
 	return nil
+}
+
+func (p *process) addEnd(f *far, e transport.Endpoint, path int) {
+	p.router.Add(e, func(rank int) bool { return !p.local(rank) && f.serves(path, rank) })
 }
 
 // farPoll is how long a rank with a core of its own polls before it lets a thread be
@@ -83,6 +125,15 @@ func (p *process) dial(ctx context.Context, rank int) (transport.Conn, error) {
 	return p.far.Dial(ctx, rank, far)
 }
 
+// dialNIC connects to a rank of this host, which may be this one, through its device.
+func (p *process) dialNIC(ctx context.Context, rank int) (transport.Conn, error) {
+	_, addr, err := p.addressOf(ctx, rank)
+	if err != nil {
+		return nil, err
+	}
+	return p.far.Dial(ctx, rank, addr)
+}
+
 // local reports whether a rank shares memory with this one.
 func (p *process) local(rank int) bool { return p.mem.Local(rank) }
 
@@ -94,7 +145,26 @@ func (p *process) path(rank int) int {
 	case p.local(rank):
 		return router.Shm
 	}
-	return router.TCP
+	return p.farPath(rank)
+}
+
+// farPath is path for a rank of another host. Which it is, that rank's address says.
+func (p *process) farPath(rank int) int {
+	if p.far == nil || p.far.verbs == nil {
+		return router.TCP
+	}
+	if known := p.far.paths[rank].Load(); known != 0 {
+		return int(known)
+	}
+	_, addr, err := p.addressOf(p.ctx, rank)
+	if err != nil { // it has never joined
+		return p.far.usual()
+	}
+	path, _, err := p.far.choose(rank, addr)
+	if err != nil {
+		return p.far.usual()
+	}
+	return path
 }
 
 // closeEndpoints ends what is under way on them.

@@ -12,8 +12,9 @@
 //     buffer lies in an arena, else by process_vm_readv and process_vm_writev.
 //   - Between other ranks the receiver registers its buffer and the sender Puts
 //     there.
-//   - Where ranks share memory but may not touch each other's, the message goes
-//     through a window of arena memory at the receiver, in parts.
+//   - Where ranks share memory but may not touch each other's, or where a device
+//     would have to register a buffer of the heap, the message goes through a window
+//     of arena memory at the receiver, in parts.
 //
 // # Who does the work
 //

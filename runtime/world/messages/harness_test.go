@@ -39,6 +39,7 @@ type way struct {
 	provider func(t testing.TB) transport.Provider
 	local    bool // they share memory
 	blind    bool
+	bounces  bool // buffers of the heap are not registered
 }
 
 func delaying(t testing.TB) transport.Provider {
@@ -56,11 +57,12 @@ func lateNetwork(t testing.TB) transport.Provider {
 func shared(testing.TB) transport.Provider { return shm.Provider{} }
 
 var ways = map[string]way{
-	"copy":          {shared, true, false},
-	"copy, delayed": {delaying, true, false},
-	"window":        {shared, true, true},
-	"push":          {network, false, true},
-	"push, delayed": {lateNetwork, false, true},
+	"copy":          {shared, true, false, false},
+	"copy, delayed": {delaying, true, false, false},
+	"window":        {shared, true, true, false},
+	"push":          {network, false, true, false},
+	"push, delayed": {lateNetwork, false, true, false},
+	"bounce":        {network, false, true, true},
 }
 
 // memory is a rank's arena.
@@ -69,6 +71,7 @@ type memory struct {
 	job      *transporttest.Job
 	rank     int
 	endpoint transport.Endpoint
+	bounces  bool
 	mu       sync.Mutex
 	blocks   []block
 }
@@ -112,8 +115,16 @@ func (a *memory) At(rank int, p rendezvous.Place) ([]byte, error) {
 	return mem[p.Offset : p.Offset+p.Len], nil
 }
 
+func (a *memory) Bounces(_ int, mem []byte) bool {
+	_, found := a.Locate(mem)
+	return a.bounces && !found
+}
+
 func (a *memory) Register(_ int, mem []byte) (transport.Region, error) {
-	p, _ := a.Locate(mem)
+	p, found := a.Locate(mem)
+	if a.bounces && !found {
+		a.t.Errorf("%d bytes of the heap are registered", len(mem))
+	}
 	return a.endpoint.Register(p.Key, p.Offset, mem)
 }
 
@@ -201,7 +212,7 @@ func (r *rank) open(t testing.TB, w way, jobs *transporttest.Job, p transport.Pr
 		},
 	})
 	r.router.Add(e, func(int) bool { return true })
-	r.memory = &memory{t: t, job: jobs, rank: i, endpoint: e}
+	r.memory = &memory{t: t, job: jobs, rank: i, endpoint: e, bounces: w.bounces}
 	r.Messages = Open(Config{
 		Rank: i, Size: len(ranks), Router: r.router, Wake: func() {}, Ring: func(int) {}, Blind: w.blind, Failure: failure, Died: failure, Spins: w.local,
 		Until:  func(ctx context.Context, c waiting.Condition) error { return until(ctx, everybody(ranks), c) },

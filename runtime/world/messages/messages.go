@@ -51,6 +51,9 @@ type Memory interface {
 	// At maps memory of a rank that shares memory with this one. The place may have
 	// been invented by that rank.
 	At(rank int, p rendezvous.Place) ([]byte, error)
+	// Bounces reports whether memory is reached by a rank through memory of the arena
+	// only: a device would have to register it for every message.
+	Bounces(rank int, mem []byte) bool
 	// Register makes memory, the arena's or the heap's, accessible to a rank.
 	Register(rank int, mem []byte) (transport.Region, error)
 }

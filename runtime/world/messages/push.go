@@ -104,7 +104,7 @@ func (m *Messages) place(r *Request, a *arrival) (err error) {
 	j := &r.pull
 	j.part = j.bytes
 	target := r.data[:j.bytes]
-	if m.cfg.Local(a.from) {
+	if m.cfg.Local(a.from) || m.cfg.Memory.Bounces(a.from, target) {
 		j.part = min(windowBytes, j.bytes)
 		if j.window, err = m.cfg.Memory.Alloc(int(windowParts * j.part)); err != nil {
 			return err

@@ -12,10 +12,11 @@ const (
 	Self = iota // the rank itself
 	Shm         // shared memory
 	TCP
+	Verbs // an RDMA device
 	paths
 )
 
-var pathNames = [paths]string{"self", "shm", "tcp"}
+var pathNames = [paths]string{"self", "shm", "tcp", "verbs"}
 
 // PathName is the word for a path.
 func PathName(path int) string { return pathNames[path] }
