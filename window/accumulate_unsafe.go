@@ -36,7 +36,7 @@ const (
 // 2, 4 and 8 bytes are updated under a latch: if a rank died while it held one, the
 // error is a *world.RankFailedError, and elements before those may have been changed.
 func (w *Window[T]) Accumulate(target, disp int, src []T, op Op) error {
-	if err := w.kind.Valid(op); err != nil {
+	if err := w.valid(op, false); err != nil {
 		return w.errorf("Accumulate to target %d: %w", target, err)
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || len(src) > w.parts[target].limit-disp {
@@ -85,8 +85,16 @@ func (w *Window[T]) FetchAndOp(target, disp int, v T, op Op) (T, error) {
 }
 
 func (w *Window[T]) fetch(name string, target, disp int, v T, op Op) (old T, err error) {
-	if err := w.kind.Valid(op); err != nil {
+	if err := w.valid(op, true); err != nil {
 		return old, w.errorf("%s at target %d: %w", name, target, err)
+	}
+	if w.nics != nil {
+		var delta uint64
+		if op == Sum {
+			delta = bits(v)
+		}
+		b, err := w.nicFetch(name, target, disp, delta)
+		return value[T](b), err
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || disp >= w.parts[target].limit {
 		return w.fetchElsewhere(name, target, disp, v, op)
@@ -118,6 +126,10 @@ func (w *Window[T]) fetchElsewhere(name string, target, disp int, v T, op Op) (o
 func (w *Window[T]) CompareAndSwap(target, disp int, expect, replacement T) (old T, err error) {
 	if err := w.kind.Swappable(); err != nil {
 		return old, w.errorf("at target %d: %w", target, err)
+	}
+	if w.nics != nil {
+		b, err := w.nicSwap(target, disp, bits(expect), bits(replacement))
+		return value[T](b), err
 	}
 	if uint(target) >= uint(len(w.parts)) || disp < 0 || disp >= w.parts[target].limit {
 		return w.swapElsewhere(target, disp, expect, replacement)

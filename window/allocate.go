@@ -18,8 +18,9 @@ import (
 type Option func(*options)
 
 type options struct {
-	name     string
-	coherent bool
+	name       string
+	coherent   bool
+	nicAtomics bool
 }
 
 // Name gives the window a name, for errors.
@@ -45,6 +46,7 @@ func Allocate[T any](ctx context.Context, comm *world.Comm, n int, opts ...Optio
 	if o.name != "" {
 		w.what = fmt.Sprintf("window %q", o.name)
 	}
+	w.restricted = o.nicAtomics
 	if o.coherent {
 		w.coherent = &coherent{}
 	}
@@ -100,6 +102,9 @@ func (c *core) make(ctx context.Context, t reflect.Type, n int) error {
 	if err == nil && c.coherent != nil {
 		err = c.openCoherent(offers)
 	}
+	if err == nil {
+		err = c.connectNICs(ctx, offers, counts)
+	}
 	_, err = agree(ctx, c.in, signatureMapped, refusing(err, statement{}))
 	if err != nil {
 		return errors.Join(err, c.disband(ctx))
@@ -118,6 +123,9 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 	case n > math.MaxInt64/4/c.kind.Size:
 		err = fmt.Errorf("%d elements of %d bytes do not fit into an address space", n, c.kind.Size)
 	}
+	if err == nil {
+		err = c.mayRestrict()
+	}
 	var mine statement
 	if err == nil {
 		mine = statement{text: t.String(), values: [6]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n)), c.in.Unique(), c.mode()}}
@@ -131,15 +139,18 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("its elements are of type %s (%d bytes), those of rank %d of type %s (%d bytes)",
 				s.text, s.values[1], c.in.WorldRank(0), all[0].text, all[0].values[1])}
 		}
-		if s.values[5] != all[0].values[5] {
+		if (s.values[5]^all[0].values[5])&modeCoherent != 0 {
 			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("it asks for a coherent window, or rank %d does, and not both", c.in.WorldRank(0))}
 		}
 		counts = append(counts, int(s.values[2]))
 	}
+	if err := c.chooseAtomics(all); err != nil {
+		return nil, err
+	}
 	if c.coherent != nil {
 		c.coherent.number = all[0].values[4]
 	}
-	c.native = c.kind.Native
+	c.native = c.kind.Native && c.nics == nil
 	return counts, c.admit(ctx, all)
 }
 
@@ -220,16 +231,21 @@ func (c *core) mapPart(m int, o statement, count int) error {
 
 // viewRemote makes the part of a rank on another host.
 func (c *core) viewRemote(m int, o statement, count int) error {
-	all := transport.Remote{Key: o.values[3], Offset: int64(o.values[4]), Len: int64(o.values[2])}
-	elements, err := all.Slice(int64(c.elementsAt()), int64(count*c.kind.Size))
+	elements, err := c.farElements(o, count)
 	if err != nil {
 		return err
 	}
-	r := &remote{target: m, count: count, elements: elements, port: uint32(o.values[5])}
+	r := &remote{target: m, count: count, elements: elements, port: uint32(o.values[5]), cpuAtomics: c.in.CPUAtomics(m)}
 	c.remotes = append(c.remotes, r)
 	c.parts[m] = newRemotePart(r)
 	c.locks[m].InitElsewhere()
 	return nil
+}
+
+// farElements is where a part's elements are for ranks of other hosts.
+func (c *core) farElements(o statement, count int) (transport.Remote, error) {
+	all := transport.Remote{Key: o.values[3], Offset: int64(o.values[4]), Len: int64(o.values[2])}
+	return all.Slice(int64(c.elementsAt()), int64(count*c.kind.Size))
 }
 
 // view checks what the memory of a part's rank must hold before it is used.

@@ -25,7 +25,7 @@ func whoIsAway(in *world.Inside, members int) []bool {
 }
 
 // Path is how operations of this rank reach the part of a rank: "self", "shm" for
-// memory of this host, "tcp" for another one; "" if there is no such rank.
+// memory of this host, "tcp" or "verbs" for another one; "" if there is no such rank.
 func (c *core) Path(rank int) string {
 	if uint(rank) >= uint(len(c.parts)) {
 		return ""
@@ -35,13 +35,13 @@ func (c *core) Path(rank int) string {
 
 // operate carries out an operation of the transport and waits for its end. What it
 // writes to is not touched any more when it returns.
-func (c *core) operate(r *remote, do func(id transport.OpID) error) error {
+func (c *core) operate(target int, do func(id transport.OpID) error) error {
 	op := c.in.NewOp()
 	if err := do(op.ID()); err != nil {
 		c.in.Drop(op)
-		return c.explain(r, err)
+		return c.explain(target, err)
 	}
-	return c.awaitOp(r, op)
+	return c.awaitOp(target, op)
 }
 
 func (c *core) flush(r *remote) (*world.Op, error) {
@@ -52,19 +52,19 @@ func (c *core) flush(r *remote) (*world.Op, error) {
 	op := c.in.NewOp()
 	if err := conn.Flush(op.ID()); err != nil {
 		c.in.Drop(op)
-		return nil, c.explain(r, err)
+		return nil, c.explain(r.target, err)
 	}
 	return op, nil
 }
 
-func (c *core) awaitOp(r *remote, op *world.Op) error {
-	return c.in.Await(context.Background(), r.target, op)
+func (c *core) awaitOp(target int, op *world.Op) error {
+	return c.in.Await(context.Background(), target, op)
 }
 
 // explain makes what a transport says of a target the target's failure, if it is that.
-func (c *core) explain(r *remote, err error) error {
+func (c *core) explain(target int, err error) error {
 	if errors.Is(err, transport.ErrPeerFailed) || errors.Is(err, transport.ErrClosed) {
-		if failed := c.in.Failure(r.target); failed != nil {
+		if failed := c.in.Failure(target); failed != nil {
 			return failed
 		}
 	}

@@ -32,14 +32,6 @@ type coherent struct {
 	pages  int
 }
 
-// mode is what all ranks must ask for alike.
-func (c *core) mode() uint64 {
-	if c.coherent != nil {
-		return 1
-	}
-	return 0
-}
-
 // meetPager connects to the pager of this host, and returns its address for other hosts'.
 func (c *core) meetPager(ctx context.Context) (string, error) {
 	p, err := c.in.Pager(ctx, connectPager)

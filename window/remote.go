@@ -20,8 +20,12 @@ type remote struct {
 	count    int              // elements
 	elements transport.Remote // where they are
 	port     uint32           // of the target's service
-	puts     ledger           // what the transport's Flush completes
-	asked    ledger           // requests without an answer: what the service's Flush completes
+	// cpuAtomics: the transport's atomics are the target's CPU's, which the owner and
+	// its host use. Those of a NIC are not atomic with them.
+	cpuAtomics bool
+
+	puts  ledger // what the transport's Flush completes
+	asked ledger // requests without an answer: what the service's Flush completes
 }
 
 // A ledger counts what was begun, and how much of that is known to be complete.
@@ -135,7 +139,7 @@ func (c *core) finish(s *settling) error {
 	if s.call != nil {
 		return c.await(s.call, nil)
 	}
-	if err := c.awaitOp(r, s.op); err != nil {
+	if err := c.awaitOp(r.target, s.op); err != nil {
 		return err
 	}
 	r.puts.settle(s.puts)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/golaunch/golaunch/runtime/world"
+	"github.com/golaunch/golaunch/runtime/worldtest"
 	"github.com/golaunch/golaunch/window"
 )
 
@@ -17,7 +18,7 @@ func TestPath(t *testing.T) {
 	runOn(t, 2, 2, func(r rank) {
 		w := allocate[int64](r, 1)
 		for target := range 4 {
-			want := "tcp"
+			want := worldtest.FarPath(w.Path(target))
 			switch {
 			case target == r.comm.Rank():
 				want = "self"

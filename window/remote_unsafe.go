@@ -54,7 +54,7 @@ func (c *core) put(r *remote, disp int, src []byte) error {
 		return err
 	}
 	if err := conn.Put(at, src, 0); err != nil {
-		return c.explain(r, err)
+		return c.explain(r.target, err)
 	}
 	r.puts.note()
 	return nil
@@ -68,7 +68,7 @@ func (c *core) get(r *remote, disp int, dst []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.operate(r, func(id transport.OpID) error { return conn.Get(dst, at, id) })
+	return c.operate(r.target, func(id transport.OpID) error { return conn.Get(dst, at, id) })
 }
 
 // elementsOf is where so many bytes of r's elements are, and the connection there, once
@@ -97,7 +97,7 @@ func (c *core) operateOnWord(r *remote, disp int, do func(conn transport.Conn, a
 		return 0, err
 	}
 	w := words.Get().(*word)
-	err = c.operate(r, func(id transport.OpID) error { return do(conn, at, &w.old, id) })
+	err = c.operate(r.target, func(id transport.OpID) error { return do(conn, at, &w.old, id) })
 	if err != nil {
 		return 0, err // w is not used again: the operation might be under way
 	}
@@ -122,7 +122,7 @@ func (c *core) fetchRemote(name string, target, disp int, old, from unsafe.Point
 func (c *core) fetchFrom(r *remote, disp int, old, from unsafe.Pointer, op Op) (err error) {
 	size := c.kind.Size
 	switch {
-	case c.kind.Width == element.Double && (op == NoOp || op == Sum && c.kind.Native):
+	case c.kind.Width == element.Double && r.cpuAtomics && (op == NoOp || op == Sum && c.kind.Native):
 		var delta uint64
 		if op == Sum {
 			delta = *(*uint64)(from)
@@ -156,7 +156,7 @@ func (c *core) swapRemote(target, disp int, old, expect, replacement unsafe.Poin
 
 func (c *core) swapAt(r *remote, disp int, old, expect, replacement unsafe.Pointer) (err error) {
 	size := c.kind.Size
-	if c.kind.Width == element.Double {
+	if c.kind.Width == element.Double && r.cpuAtomics {
 		a, b := *(*uint64)(expect), *(*uint64)(replacement)
 		*(*uint64)(old), err = c.operateOnWord(r, disp, func(conn transport.Conn, at transport.Remote, old *uint64, id transport.OpID) error {
 			return conn.CompareSwap(at, a, b, old, id)

@@ -28,7 +28,9 @@ type core struct {
 	calls   calls     // what this rank waits for from their services
 	service *service  // of this rank, for the same ranks; nil if there are none
 
-	coherent *coherent // nil: the parts are not cached
+	coherent   *coherent // nil: the parts are not cached
+	restricted bool      // by NICAtomics to what a NIC has
+	nics       []nic     // by member: they carry out what is atomic; nil: CPUs do
 
 	kind    element.Kind
 	latches []lock.Latches // of the targets' ranges; nil unless the kind needs them
