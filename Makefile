@@ -38,7 +38,7 @@ cross: ## the house also stands on arm64
 race: ## the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
-verbs-test: ## transport/verbs on a soft-RoCE device, in guests (needs qemu and a C compiler; docs/verbs.md)
+verbs-test: ## transport/verbs, and what is above it, on a soft-RoCE device in guests (needs qemu and a C compiler; docs/verbs.md)
 	transport/verbs/guest/test.sh
 
 fuzz: ## every fuzz target for $(FUZZ)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Boots Debian's kernel in qemu with a soft-RoCE device and runs a program there.
 #
-#   guest.sh [-n HOSTS] [-m MIB] [-t SECONDS] PROGRAM ARGS...
+#   guest.sh [-n HOSTS] [-m MIB] [-t SECONDS] [-f FILE]... PROGRAM ARGS...
 #
-# PROGRAM is an executable of this host; of ARGS, {} becomes the number of the guest.
+# PROGRAM is an executable of this host, and so is each FILE that it finds beside itself,
+# or a script for busybox' sh; of ARGS, {} becomes the number of the guest.
 # With -n 2 there are two guests, 10.9.0.1 and 10.9.0.2, joined by a network of their
 # own; with one guest the device sits on a dummy interface, 10.9.0.1. Output of the
 # second guest is prefixed. The exit status is that of the program, the first one
@@ -23,12 +24,13 @@ packages="busybox-static libc6 ibverbs-providers libibverbs1 libibverbs-dev libn
 programs="usr/bin/rdma usr/bin/ib_write_lat usr/bin/ib_read_lat usr/bin/ib_write_bw usr/bin/ib_read_bw usr/bin/ib_atomic_lat"
 modules="rdma_rxe ib_uverbs dummy virtio_net virtio_pci crc32c_generic crc32_generic"
 
-hosts=1 memory=768 limit=600 only_install=
-while getopts n:m:t:I option; do
+hosts=1 memory=768 limit=600 only_install= files=()
+while getopts n:m:t:f:I option; do
   case $option in
     n) hosts=$OPTARG ;;
     m) memory=$OPTARG ;;
     t) limit=$OPTARG ;;
+    f) files+=("$(realpath "$OPTARG")") ;;
     I) only_install=yes ;;
     *) exit 2 ;;
   esac
@@ -142,7 +144,7 @@ initrd() { # number
   mkdir -p "$work/$1/job"
   printf '%q ' "./$(basename "$program")" "${arguments[@]//\{\}/$1}" >"$work/$1/job/command"
   env | grep '^GOLAUNCH_' | sed 's/^/export /; s/=\(.*\)/="\1"/; s/{}/'"$1"'/' >"$work/$1/job/environment" || true
-  (cd "$work/$1" && with_libraries "$program" . "job/$(basename "$program")" && pack .) | cat "$cache/base.cpio" - >"$work/initrd.$1"
+  (cd "$work/$1" && for file in "$program" "${files[@]}"; do with_libraries "$file" . "job/$(basename "$file")"; done && pack .) | cat "$cache/base.cpio" - >"$work/initrd.$1"
 }
 
 status() { # number: how the program ended
