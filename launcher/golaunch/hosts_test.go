@@ -243,7 +243,7 @@ func TestReportOfHosts(t *testing.T) {
 	t.Parallel()
 	got := launch(t, with("--virtual-hosts 2 -n 3 --json --stats", program("meet")...)...)
 	got.expect(t, result{0, "", "golaunch: paths between ranks:\n"})
-	got.expect(t, result{0, "", "       2  shm             2               10      0.001 s\n     all  shm             3               30      0.003 s\n"})
+	got.expect(t, result{0, "", "       2  shm              2               10      0.001 s\n     all  shm              3               30      0.003 s\n"})
 	r := parseReport(t, got.stdout[strings.Index(got.stdout, "{"):])
 	for i, want := range []string{"/0", "/0", "/1"} {
 		if r.Ranks[i].Host != host(t)+want || r.Ranks[i].Paths["shm"] != (path{int64(i), 10, 1e6}) {
