@@ -17,24 +17,41 @@ run() { # limit in seconds, command...
 	echo "suites: exit $code after $(($(date +%s) - began)) s; $(grep -c -e '--- PASS' /tmp/output) tests passed"
 }
 
-# What starts the go command is left out, as there is none here, and what repeats the
-# tests for windows that do not use the device.
+# chosen are the tests of a room in which the device matters most: a guest is some forty
+# times slower than its host. With GOLAUNCH_SOAK=1 it is all of them, but for what starts
+# the go command, as there is none here, and what repeats the tests for windows that do
+# not use the device.
+# Left out for a defect, too (docs/verbs.md, "What is not done"): TestLongAccumulates, between
+# processes only.
 left_out='TestBusyTargetIsServed|TestKilled|TestLostPage|TestStoreBuffering|TestStressedProcesses|TestAllWindowsCoherent'
+chosen() {
+	if [ "${GOLAUNCH_SOAK:-}" = 1 ]; then
+		echo .
+		return
+	fi
+	case $1 in
+	world) echo '^(TestRing|TestPaths|TestOneSidedOverConnections|TestBurstsOfMessages|TestTruncatedMessageNamesBothLengths|TestFailedRankBreaksCollectives|TestRegisteredMemoryIsMapped)$' ;;
+	window) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestProgramOrder|TestFlushCompletes|TestLongAccumulates|TestLargeElements|TestFreeReuseLateRemoteWrite|TestLateRemoteWriteUnconfirmed|TestWindowsRegisterNothing|TestOneMechanism)$' ;;
+	collectives) echo '^(TestEveryWayGivesTheSameBetweenHosts|TestLongVectorsBetweenHosts|TestDeathOfARankEndsTheOperation|TestMismatch)$' ;;
+	esac
+}
 
 case $1 in
 alone)
 	for room in world window collectives; do
-		run 300 ./$room.test -test.short -test.v -test.skip "$left_out"
+		run 300 ./$room.test -test.short -test.v -test.run "$(chosen $room)" -test.skip "$left_out"
 	done
-	run 200 ./golaunch -n 3 --transport verbs --tag-output ./window.test -test.short -test.v -test.skip "$left_out"
+	# Debian's older kernel has pages of coherent windows watched as the host's has.
+	run 100 ./window.test -test.v -test.run '^(TestCoherentPutGet|TestCoherentMap|TestFalseSharing)$'
+	run 200 ./golaunch -n 3 --transport verbs --tag-output ./window.test -test.short -test.v -test.run "$(chosen window)" -test.skip "$left_out|TestLongAccumulates"
 	;;
 joined)
 	echo "between guests only" >key
 	chmod 600 key
-	for room in world window collectives; do
+	for room in window collectives; do
 		if [ "$2" = 1 ]; then
 			run 300 ./golaunch --listen 10.9.0.1:4711 --hosts 2 --secret-file key -n 4 --tag-output -x GOLAUNCH_VERBS_REQUIRED=1 \
-				/job/$room.test -test.short -test.v -test.skip "$left_out"
+				/job/$room.test -test.short -test.v -test.run "$(chosen $room)" -test.skip "$left_out|TestLongAccumulates"
 		else
 			run 300 ./golaunch supervise --join 10.9.0.1:4711 --secret-file key --wait 60s
 		fi
