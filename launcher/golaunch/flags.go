@@ -60,7 +60,7 @@ func (c *command) jobFlags() []group {
 	hosts.flags.StringVar(&c.hosts, "hosts", "", "with --listen: wait for `K` of them; over a cluster: use these hosts\nonly, a,b,c")
 	keyFlags(hosts.flags, &o.Key)
 	hosts.flags.Var(&choice{set: func(v string) { o.Transport = v }, among: []string{"auto", "shm", "tcp", "verbs"}, value: "auto"},
-		"transport", "how ranks reach each other; auto: shared memory\nwithin a host, and between hosts RDMA devices\nwhere both ranks have one, else TCP")
+		"transport", "how ranks reach each other, a `PATH`: shm, tcp, verbs or auto,\nwhich is shared memory within a host, and between hosts\nRDMA devices where both ranks have one, else TCP")
 	hosts.flags.StringVar(&o.Interface, "interface", "", "use the network interface `NAME` only")
 	hosts.flags.BoolVar(&o.Encrypt, "encrypt", false, "encrypt what ranks send each other over a network (TLS 1.3)")
 	o.FailureTimeout = launcher.FailureTimeout

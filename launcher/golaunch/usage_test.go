@@ -83,7 +83,7 @@ func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
 	help := launch(t, "--help")
 	for _, want := range []string{"Examples:", "-n, --ranks N ", "--json[=FILE]", "--bind-to none|core", "(default abort)",
-		"--virtual-hosts K ", "--transport auto|shm|tcp|verbs", "--interface NAME ", "--encrypt ", "--stats ",
+		"--virtual-hosts K ", "--transport PATH ", "--interface NAME ", "--encrypt ", "--stats ",
 		"--failure-timeout TIME ", "(default 10s)", "--listen ADDR ", "--hosts K ", "--secret-file FILE "} {
 		help.expect(t, result{0, want, ""})
 	}
