@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
@@ -54,9 +55,8 @@ Examples:
 `
 
 const (
-	maxSize   = 1 << 28
-	maxSteps  = 1 << 20
-	maxRepeat = 1001
+	maxSize  = 1 << 28
+	maxSteps = 1 << 20
 )
 
 // parseOptions reads the command line. pflag.ErrHelp means that help was asked
@@ -85,22 +85,16 @@ func (opt options) check() error {
 			return fmt.Errorf("unknown kernel %q: there are %s", name, strings.Join(kernelNames(), ", "))
 		}
 	}
-	for _, mode := range opt.modes {
-		if !slices.Contains(allModes, mode) {
-			return fmt.Errorf("--mode %q: want %s", mode, strings.Join(allModes, ", "))
-		}
+	if err := bench.CheckModes(opt.modes, allModes, opt.repeat); err != nil {
+		return err
 	}
 	switch {
-	case len(opt.modes) == 0:
-		return fmt.Errorf("--mode: none is given")
 	case opt.size < 0 || opt.size > maxSize:
 		return fmt.Errorf("--size %d: must lie between 0 and %d", opt.size, maxSize)
 	case opt.size > 0 && len(opt.kernels) != 1:
 		return fmt.Errorf("--size %d: means something else to each kernel: name one", opt.size)
 	case opt.steps < 0 || opt.steps > maxSteps:
 		return fmt.Errorf("--steps %d: must lie between 0 and %d", opt.steps, maxSteps)
-	case opt.repeat < 1 || opt.repeat > maxRepeat:
-		return fmt.Errorf("--repeat %d: must lie between 1 and %d", opt.repeat, maxRepeat)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/golaunch/golaunch/apps/internal/bench/figures"
+	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/runtime/world"
 )
 
@@ -33,34 +33,19 @@ func run(ctx context.Context, comm *world.Comm, opt options, out io.Writer) erro
 	return nil
 }
 
-// measure runs a kernel in every mode, as often as is asked for. The modes take turns, so
-// that other programs disturb all of them alike.
+// measure runs a kernel in every mode, as often as is asked for.
 func measure(ctx context.Context, comm *world.Comm, opt options, k kernel) ([]result, error) {
-	results, times := make([]result, len(opt.modes)), make([][]float64, len(opt.modes))
-	for range opt.repeat {
-		for i, mode := range opt.modes {
-			j := &job{ctx: ctx, comm: comm, mode: mode, size: k.size, steps: k.steps, verify: opt.verify}
-			if err := k.run(j); err != nil {
-				return nil, fmt.Errorf("%s, mode %s: %w", k.name, mode, err)
-			}
-			times[i] = append(times[i], j.seconds)
-			results[i] = result{k.name, mode, k.size, k.steps, comm.Size(), farthest(comm), 0, j.traffic}
+	results := make([]result, len(opt.modes))
+	medians, err := bench.TakeTurns(opt.modes, opt.repeat, func(i int, mode string) (float64, error) {
+		j := &job{ctx: ctx, comm: comm, mode: mode, size: k.size, steps: k.steps, verify: opt.verify}
+		if err := k.run(j); err != nil {
+			return 0, fmt.Errorf("%s, mode %s: %w", k.name, mode, err)
 		}
+		results[i] = result{k.name, mode, k.size, k.steps, comm.Size(), bench.Farthest(comm), 0, j.traffic}
+		return j.seconds, nil
+	})
+	for i, seconds := range medians {
+		results[i].Seconds = seconds
 	}
-	for i := range results {
-		results[i].Seconds = figures.Median(times[i])
-	}
-	return results, nil
-}
-
-// farthest is the path to the rank that is reached least directly: "tcp" if there are several
-// hosts.
-func farthest(comm *world.Comm) string {
-	path := comm.Path(comm.Rank())
-	for rank := range comm.Size() {
-		if p := comm.Path(rank); p != "self" && path != "tcp" {
-			path = p
-		}
-	}
-	return path
+	return results, err
 }

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
+	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/apps/internal/program"
 )
 
@@ -42,10 +41,7 @@ Examples:
   golaunch -n 2 --virtual-hosts 2 ./bin/pagerank --json    between two hosts
 `
 
-const (
-	maxIterations = 1 << 20
-	maxRepeat     = 1001
-)
+const maxIterations = 1 << 20
 
 // parseOptions reads the command line. pflag.ErrHelp means that help was asked
 // for and has been written to help.
@@ -69,18 +65,12 @@ func parseOptions(args []string, help io.Writer) (options, error) {
 }
 
 func (opt options) check() error {
-	for _, mode := range opt.modes {
-		if !slices.Contains(allModes, mode) {
-			return fmt.Errorf("--mode %q: want %s", mode, strings.Join(allModes, ", "))
-		}
+	if err := bench.CheckModes(opt.modes, allModes, opt.repeat); err != nil {
+		return err
 	}
 	switch {
-	case len(opt.modes) == 0:
-		return fmt.Errorf("--mode: none is given")
 	case opt.iterations < 1 || opt.iterations > maxIterations:
 		return fmt.Errorf("--iterations %d: must lie between 1 and %d", opt.iterations, maxIterations)
-	case opt.repeat < 1 || opt.repeat > maxRepeat:
-		return fmt.Errorf("--repeat %d: must lie between 1 and %d", opt.repeat, maxRepeat)
 	case opt.top < 0:
 		return fmt.Errorf("--top %d: must not be negative", opt.top)
 	}

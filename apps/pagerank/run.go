@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/golaunch/golaunch/apps/internal/bench/figures"
+	"github.com/golaunch/golaunch/apps/internal/bench"
 	"github.com/golaunch/golaunch/collectives"
 	"github.com/golaunch/golaunch/runtime/world"
 )
@@ -20,17 +20,18 @@ func run(ctx context.Context, comm *world.Comm, opt options, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	results, times, ranks := make([]result, len(opt.modes)), make([][]float64, len(opt.modes)), []float64(nil)
-	for range opt.repeat {
-		for i, mode := range opt.modes {
-			if results[i], ranks, err = solve(ctx, comm, g, mode, opt); err != nil {
-				return fmt.Errorf("mode %s: %w", mode, err)
-			}
-			times[i] = append(times[i], results[i].Seconds)
+	results, ranks := make([]result, len(opt.modes)), []float64(nil)
+	medians, err := bench.TakeTurns(opt.modes, opt.repeat, func(i int, mode string) (_ float64, err error) {
+		if results[i], ranks, err = solve(ctx, comm, g, mode, opt); err != nil {
+			return 0, fmt.Errorf("mode %s: %w", mode, err)
 		}
+		return results[i].Seconds, nil
+	})
+	if err != nil {
+		return err
 	}
-	for i := range results {
-		results[i].Seconds = figures.Median(times[i])
+	for i, seconds := range medians {
+		results[i].Seconds = seconds
 	}
 	return print(out, opt, g, results, ranks)
 }
@@ -56,7 +57,7 @@ func solve(ctx context.Context, comm *world.Comm, g *graph, mode string, opt opt
 			return r, nil, err
 		}
 	}
-	r = result{mode, g.packages(), len(g.importers), opt.iterations, comm.Size(), farthest(comm), s.duration.Seconds(), gets[0]}
+	r = result{mode, g.packages(), len(g.importers), opt.iterations, comm.Size(), bench.Farthest(comm), s.duration.Seconds(), gets[0]}
 	return r, ranks, s.free()
 }
 
@@ -67,16 +68,4 @@ func compare(g *graph, got, want []float64) error {
 		}
 	}
 	return nil
-}
-
-// farthest is the path to the rank that is reached least directly: "tcp" if there are several
-// hosts.
-func farthest(comm *world.Comm) string {
-	path := comm.Path(comm.Rank())
-	for rank := range comm.Size() {
-		if p := comm.Path(rank); p != "self" && path != "tcp" {
-			path = p
-		}
-	}
-	return path
 }

@@ -1,5 +1,6 @@
-// Package bench is what the two benchmarks, rmabench and allreduce, share: their
-// flags, the clock, the lines they print and the patterns they verify with.
+// Package bench is what the benchmarks share: their flags, the clock, the lines they
+// print and the patterns they verify with; and what programs share that do the same
+// thing in several modes, dsm and pagerank.
 //
 // An operation's time is the median of several batches of many operations each.
 // Iteration counts are those that the peers' programs under apps/peers/c use, so
