@@ -116,7 +116,7 @@ func TestCoherentMap(t *testing.T) {
 // same are not.
 func TestFalseSharing(t *testing.T) {
 	if unwatched() {
-		t.Skip("needs Map")
+		t.Skip("there is no Map here: the watched run of TestAllWindowsCoherent has it")
 	}
 	runOn(t, 2, 1, func(r rank) {
 		me := r.comm.Rank()

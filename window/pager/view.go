@@ -35,12 +35,6 @@ type View struct {
 	shift    uint // of a page's size
 }
 
-// What the board says of a page; 0: nothing may be done with it.
-const (
-	readable = 1
-	writable = 2
-)
-
 // Open opens a window, which has the same number on all hosts, and maps it. Its pages are
 // absent until somebody wants them.
 func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
@@ -110,9 +104,9 @@ func (v *View) Close(agreed bool) error { return errors.Join(v.unmap(), v.shut(a
 // Has reports whether the bytes from up to to, at least one, may be read, or written, right
 // now.
 func (v *View) Has(from, to int, write bool) bool {
-	need := byte(readable)
+	need := byte(line.BoardReadable)
 	if write {
-		need = writable
+		need = line.BoardWritable
 	}
 	first, last := from>>v.shift, (to-1)>>v.shift
 	if first == last {

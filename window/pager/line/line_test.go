@@ -69,7 +69,7 @@ func TestSocket(t *testing.T) {
 	if err != nil || len(fds) != 2 || !bytes.Equal(f.Body, sent.Body) || f.Window != 9 {
 		t.Fatalf("%+v, descriptors %v, %v", f, fds, err)
 	}
-	closeAll(fds)
+	CloseAll(fds)
 	before := descriptors(t)
 	if err := SendFD(a, &sent, int(file.Fd()), int(file.Fd()), int(file.Fd())); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func (b *Buffer) ReceiveFD(socket int) (f Frame, fds []int, err error) {
 		fds = rights(b.control[:nc])
 	}
 	if n == 0 {
-		closeAll(fds)
+		CloseAll(fds)
 		return Frame{}, nil, io.EOF
 	}
 	f, err = Parse(b.data[:n])
@@ -60,7 +60,7 @@ func (b *Buffer) ReceiveFD(socket int) (f Frame, fds []int, err error) {
 		err = fmt.Errorf("a packet with %d descriptors", len(fds))
 	}
 	if err != nil {
-		closeAll(fds)
+		CloseAll(fds)
 		return Frame{}, nil, err
 	}
 	return f, fds, nil
@@ -88,7 +88,8 @@ func rights(control []byte) (fds []int) {
 	return fds
 }
 
-func closeAll(fds []int) {
+// CloseAll closes descriptors that came with a packet.
+func CloseAll(fds []int) {
 	for _, fd := range fds {
 		_ = unix.Close(fd)
 	}

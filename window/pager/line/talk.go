@@ -23,8 +23,6 @@ type Spec struct {
 	Pages      uint32
 	Blocks     []uint8 // index in Hosts, by block: the home of its pages
 	BlockPages uint32
-	FirstTouch bool
-	Limit      int // pages of other homes that a host caches; 0: no limit
 }
 
 // Counts are what happened to the pages of a window on this host, as JSON.
@@ -32,10 +30,9 @@ type Counts struct {
 	ReadFaults, WriteFaults uint64 // loads and stores that waited
 	ReadMisses, WriteMisses uint64 // pages that calls waited for
 	Prefetched              uint64
-	Invalidations           uint64 // copies given up because another host writes
+	Invalidations           uint64 // copies given up: another host writes, or Evict was asked for
 	Downgrades              uint64 // pages that another host reads, no longer written here
 	Upgrades                uint64 // pages that were read, and are written now
-	Evictions               uint64
 	PagesIn, PagesOut       uint64 // contents that came from, and went to, other hosts
 	MessagesIn, MessagesOut uint64
 }

@@ -23,13 +23,9 @@ func (s *space) access(v *view, f line.Frame) error {
 		v.member.refuse(f.ID, err.Error())
 		return nil
 	}
-	kind := coherence.WriteFault
-	if f.Kind == line.Load {
-		kind = coherence.ReadFault
-	}
 	f.Body = append([]byte(nil), f.Body...)
 	r := &request{member: v.member, id: f.ID, left: 1, access: &f, space: s}
-	if err := r.await(v, coherence.Page(f.First), kind); err != nil {
+	if err := r.await(v, coherence.Page(f.First), f.Kind != line.Load); err != nil {
 		return err
 	}
 	r.arrived()

@@ -145,7 +145,7 @@ func (l *link) flush() {
 		return
 	}
 	for i, p := range l.pulses {
-		b := parcel.Begin(l.packet[:0], l.head(parcel.Pulse, l.pulseOf[i]), nil, 1)
+		b := parcel.Begin(l.packet[:0], parcel.Head{Kind: parcel.Pulse, Window: l.pulseOf[i]}, nil, 1)
 		l.check(l.conn.Send(parcel.AppendPulse(b, p)))
 	}
 	l.pulses, l.pulseOf = l.pulses[:0], l.pulseOf[:0]
@@ -154,11 +154,6 @@ func (l *link) flush() {
 	if l.dead == nil && (l.done >= returnParcels || len(l.emptied) >= returnSlots) {
 		l.check(l.conn.Send(l.begin(parcel.Return, 0, 0)))
 	}
-}
-
-// head is a head that gives no parcels back.
-func (l *link) head(k parcel.Kind, window uint64) parcel.Head {
-	return parcel.Head{Kind: k, Window: window}
 }
 
 // begin is the beginning of a parcel that gives back all there is.

@@ -52,9 +52,7 @@ func (m *member) take() error {
 // deal answers a frame. The error is this process's, not the rank's.
 func (m *member) deal(f line.Frame, fds []int) error {
 	if f.Kind != line.Hello && f.Kind != line.View || len(fds) != 1 {
-		for _, fd := range fds {
-			_ = unix.Close(fd)
-		}
+		line.CloseAll(fds)
 		fds = nil
 	}
 	switch f.Kind {
@@ -107,7 +105,7 @@ func (m *member) refuse(id uint32, why string) {
 // reply sends an answer, or keeps it until there is room. It closes the descriptors.
 func (m *member) reply(f line.Frame, fds ...int) {
 	if len(m.replies) == 0 && line.SendFD(m.socket, &f, fds...) != unix.EAGAIN {
-		closeAll(fds) // who has gone is seen by reading
+		line.CloseAll(fds) // who has gone is seen by reading
 		return
 	}
 	f.Body = append([]byte(nil), f.Body...) // it may lie in a page
@@ -122,23 +120,17 @@ func (m *member) goOn() {
 		if line.SendFD(m.socket, &r.frame, r.fds...) == unix.EAGAIN {
 			return
 		}
-		closeAll(r.fds)
+		line.CloseAll(r.fds)
 		m.replies = m.replies[1:]
 	}
 	m.g.watch(m.socket, unix.EPOLLIN)
-}
-
-func closeAll(fds []int) {
-	for _, fd := range fds {
-		_ = unix.Close(fd)
-	}
 }
 
 // hello learns about the job, from the first rank, and keeps the leash.
 func (m *member) hello(f line.Frame, fds []int) (address []byte, err error) {
 	var g line.Greeting
 	if err := json.Unmarshal(f.Body, &g); err != nil {
-		closeAll(fds)
+		line.CloseAll(fds)
 		return nil, err
 	}
 	if len(fds) == 1 {
@@ -187,14 +179,14 @@ func (m *member) openView(f line.Frame) (s *space, board []byte, fd int, err err
 func (m *member) view(f line.Frame, fds []int) error {
 	v := m.views[f.Window]
 	if v == nil || v.View != nil || len(fds) != 1 {
-		closeAll(fds)
+		line.CloseAll(fds)
 		return fmt.Errorf("window %#x: a view that is not awaited", f.Window)
 	}
 	v.View = uffd.NewView(fds[0], uintptr(f.First)|uintptr(f.N)<<32)
 	v.gone = false
 	for p := range v.board {
 		if v.space.host.State(coherence.Page(p)).Readable() {
-			v.board[p] = boardReadable
+			v.board[p] = line.BoardReadable
 		}
 	}
 	m.g.viewsByFD[fds[0]] = v
@@ -268,10 +260,11 @@ func (m *member) leave() error {
 		err = errors.Join(err, m.detach(window))
 	}
 	for _, r := range m.replies {
-		closeAll(r.fds)
+		line.CloseAll(r.fds)
 	}
 	delete(m.g.members, m.socket)
 	err = errors.Join(err, unix.Close(m.socket))
+	m.socket = -1 // an echo may still come back for it, when another rank has the number
 	if m.leash >= 0 {
 		err = errors.Join(err, unix.Close(m.leash))
 	}

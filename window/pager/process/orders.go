@@ -83,7 +83,7 @@ func (s *space) protect(first coherence.Page, n int) error {
 	}
 	for _, v := range s.views {
 		for i := range n {
-			v.board[int(first)+i] = min(v.board[int(first)+i], boardReadable)
+			v.board[int(first)+i] = min(v.board[int(first)+i], line.BoardReadable)
 		}
 	}
 	return s.each(func(v *view) error { return v.Protect(int(first), n) })
@@ -140,9 +140,9 @@ func (s *space) fill(m coherence.Msg) error {
 	}
 	writable := m.Kind == coherence.FillWritable
 	for _, other := range s.views {
-		other.board[m.Page] = boardReadable
+		other.board[m.Page] = line.BoardReadable
 		if writable && other.isCarried() {
-			other.board[m.Page] = boardWritable
+			other.board[m.Page] = line.BoardWritable
 		}
 	}
 	if writable && v != nil {
@@ -165,7 +165,7 @@ func (s *space) allow(v *view, p coherence.Page) (err error) {
 	if !v.isCarried() {
 		err = v.settled(v.Unprotect(int(p), 1))
 	}
-	v.board[p] = boardWritable
+	v.board[p] = line.BoardWritable
 	return err
 }
 
@@ -173,7 +173,7 @@ func (s *space) allow(v *view, p coherence.Page) (err error) {
 func (s *space) unprotect(p coherence.Page) error {
 	s.counts.Upgrades++
 	for x := s.waiters.of[p]; x != nil; x = x.next {
-		if v := x.view; x.write && (v.isCarried() || !v.gone) && v.board[p] != boardWritable {
+		if v := x.view; x.write && (v.isCarried() || !v.gone) && v.board[p] != line.BoardWritable {
 			if err := s.allow(v, p); err != nil {
 				return err
 			}
@@ -206,11 +206,7 @@ func (s *space) recheck(p coherence.Page, x *waiter) error {
 		return nil
 	}
 	s.waiters.add(p, waiter{view: x.view, write: x.write, request: x.request})
-	kind := coherence.ReadFault
-	if x.write {
-		kind = coherence.WriteFault
-	}
-	return s.happens(kind, p)
+	return s.happens(faultOf(x.write), p)
 }
 
 // has tells whether a rank may do with a page what it wants: by word of the machine, and
@@ -218,9 +214,9 @@ func (s *space) recheck(p coherence.Page, x *waiter) error {
 func (s *space) has(v *view, p coherence.Page, write bool) bool {
 	state := s.host.State(p)
 	if write {
-		return state.Writable() && v.board[p] == boardWritable
+		return state.Writable() && v.board[p] == line.BoardWritable
 	}
-	return state.Readable() && v.board[p] != boardNone
+	return state.Readable() && v.board[p] != line.BoardNone
 }
 
 // fail tells who waits for a page that its content is lost. A request gets an error; an
@@ -267,16 +263,12 @@ func (s *space) want(v *view, f line.Frame) error {
 // await answers when all pages are there that are not yet.
 func (s *space) await(v *view, f line.Frame) error {
 	write := f.Mode == line.Write
-	kind := coherence.ReadFault
-	if write {
-		kind = coherence.WriteFault
-	}
 	r := &request{member: v.member, id: f.ID, left: 1}
 	if len(f.Body) == 2 && !s.has(v, coherence.Page(f.First), write) {
 		s.wanted(coherence.Page(f.First), int(binary.LittleEndian.Uint16(f.Body)))
 	}
 	for p := coherence.Page(f.First); p < coherence.Page(f.First+f.N); p++ {
-		if err := r.await(v, p, kind); err != nil {
+		if err := r.await(v, p, write); err != nil {
 			return err
 		}
 	}
@@ -285,8 +277,8 @@ func (s *space) await(v *view, f line.Frame) error {
 }
 
 // await has a request wait for a page, unless it is there.
-func (r *request) await(v *view, p coherence.Page, kind coherence.Kind) error {
-	s, write := v.space, kind == coherence.WriteFault
+func (r *request) await(v *view, p coherence.Page, write bool) error {
+	s := v.space
 	if s.has(v, p, write) {
 		return nil
 	}
@@ -297,7 +289,7 @@ func (r *request) await(v *view, p coherence.Page, kind coherence.Kind) error {
 		s.counts.ReadMisses++
 	}
 	s.waiters.add(p, waiter{view: v, write: write, request: r})
-	return v.miss(p, kind)
+	return v.miss(p, write)
 }
 
 // arrived counts one page, or that all have been asked for.

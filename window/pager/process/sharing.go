@@ -36,7 +36,7 @@ func (s *space) wanted(p coherence.Page, offset int) {
 
 // isHome tells whether this host is the page's home.
 func (s *space) isHome(p coherence.Page) bool {
-	return !s.spec.FirstTouch && int(s.spec.Blocks[uint32(p)/s.spec.BlockPages]) == s.spec.Self
+	return int(s.spec.Blocks[uint32(p)/s.spec.BlockPages]) == s.spec.Self
 }
 
 // block is what a request for a page that is sent now is for.

@@ -23,13 +23,6 @@ type view struct {
 	faults [16]uffd.Fault
 }
 
-// What a board says of a page.
-const (
-	boardNone     = 0
-	boardReadable = 1
-	boardWritable = 2
-)
-
 // newBoard makes the board of a view, and the descriptor by which the rank maps it.
 func newBoard(pages int) (board []byte, fd int, err error) {
 	fd, err = unix.MemfdCreate("golaunch board", unix.MFD_CLOEXEC)
@@ -87,30 +80,36 @@ func (v *view) take() error {
 
 func (v *view) fault(f uffd.Fault) error {
 	s, p := v.space, coherence.Page(f.Page)
-	kind := coherence.ReadFault
 	if f.Write {
-		kind = coherence.WriteFault
 		s.counts.WriteFaults++
 	} else {
 		s.counts.ReadFaults++
 	}
 	s.waiters.add(p, waiter{view: v, write: f.Write, fault: true})
 	s.wanted(p, f.Offset)
-	return v.miss(p, kind)
+	return v.miss(p, f.Write)
+}
+
+// faultOf is what happens when a page is missed.
+func faultOf(write bool) coherence.Kind {
+	if write {
+		return coherence.WriteFault
+	}
+	return coherence.ReadFault
 }
 
 // miss tells the machine of a page that somebody waits for in this view, and asks for
 // those that will follow.
-func (v *view) miss(p coherence.Page, kind coherence.Kind) error {
+func (v *view) miss(p coherence.Page, write bool) error {
 	s := v.space
 	absent := !s.host.State(p).Readable()
-	if err := s.happens(kind, p); err != nil || !absent {
+	if err := s.happens(faultOf(write), p); err != nil || !absent {
 		return err
 	}
 	ahead := v.walk.Miss(uint32(p), s.spec.Pages)
 	for i := range ahead.N {
 		next := coherence.Page(int(ahead.First) + i*ahead.Stride)
-		if err := v.prefetch(next, kind == coherence.WriteFault); err != nil {
+		if err := v.prefetch(next, write); err != nil {
 			return err
 		}
 	}
