@@ -34,11 +34,6 @@ func (co *coherent) hold(c *core, target, disp, n int, write bool) (unsafe.Point
 	return unsafe.Add(c.parts[target].base, disp*c.kind.Size), nil
 }
 
-// allows reports whether n elements at disp of a target may be accessed.
-func (c *core) allows(target, disp, n int) bool {
-	return uint(target) < uint(len(c.parts)) && disp >= 0 && n <= c.coherent.counts[target]-disp && c.isOpen(target)
-}
-
 func (c *core) getCoherent(target, disp int, to unsafe.Pointer, n int) error {
 	if !c.allows(target, disp, n) {
 		return c.refuse("Get", target, disp, n)

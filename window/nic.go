@@ -122,7 +122,7 @@ func (c *core) nicSwap(target, disp int, expect, replacement uint64) (uint64, er
 // the target's service can be under way that it would overtake: those without an answer
 // are Accumulates.
 func (c *core) nicOperate(name string, target, disp int, do func(n *nic, at transport.Remote, old *uint64, id transport.OpID) error) (uint64, error) {
-	if uint(target) >= uint(len(c.parts)) || !c.isOpen(target) || disp < 0 || disp >= c.Size(target) {
+	if !c.allows(target, disp, 1) {
 		return 0, c.refuse(name, target, disp, 1)
 	}
 	n := &c.nics[target]
@@ -131,12 +131,6 @@ func (c *core) nicOperate(name string, target, disp int, do func(n *nic, at tran
 	if err != nil {
 		return 0, c.failed(name, target, disp, 1, err)
 	}
-	w := words.Get().(*word)
-	err = c.operate(target, func(id transport.OpID) error { return do(n, at, &w.old, id) })
-	if err != nil {
-		return 0, c.failed(name, target, disp, 1, err) // w is not used again: the operation might be under way
-	}
-	old := w.old
-	words.Put(w)
-	return old, nil
+	old, err := c.fetchWord(target, func(old *uint64, id transport.OpID) error { return do(n, at, old, id) })
+	return old, c.failed(name, target, disp, 1, err)
 }

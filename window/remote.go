@@ -53,14 +53,16 @@ func (l *ledger) settle(n uint64) {
 // reach returns the remote of a target if n elements at disp of it may be accessed, nil
 // if the target is mapped or they may not.
 func (c *core) reach(target, disp, n int) *remote {
-	if uint(target) >= uint(len(c.parts)) {
+	if !c.allows(target, disp, n) {
 		return nil
 	}
-	r := c.parts[target].remote
-	if r == nil || !c.isOpen(target) || disp < 0 || n > r.count-disp {
-		return nil
-	}
-	return r
+	return c.parts[target].remote
+}
+
+// allows reports whether n elements at disp of a target may be accessed: what the quick
+// paths see by a part's limit.
+func (c *core) allows(target, disp, n int) bool {
+	return uint(target) < uint(len(c.parts)) && disp >= 0 && n <= c.Size(target)-disp && c.isOpen(target)
 }
 
 // maxAsked is how many requests without an answer may be under way to one target: as

@@ -96,8 +96,13 @@ func (c *core) operateOnWord(r *remote, disp int, do func(conn transport.Conn, a
 	if err != nil {
 		return 0, err
 	}
+	return c.fetchWord(r.target, func(old *uint64, id transport.OpID) error { return do(conn, at, old, id) })
+}
+
+// fetchWord carries out an operation of the transport that brings a word.
+func (c *core) fetchWord(target int, do func(old *uint64, id transport.OpID) error) (uint64, error) {
 	w := words.Get().(*word)
-	err = c.operate(r.target, func(id transport.OpID) error { return do(conn, at, &w.old, id) })
+	err := c.operate(target, func(id transport.OpID) error { return do(&w.old, id) })
 	if err != nil {
 		return 0, err // w is not used again: the operation might be under way
 	}
