@@ -86,10 +86,11 @@ func (c *core) make(ctx context.Context, t reflect.Type, n int) error {
 	if err != nil {
 		return err
 	}
+	c.sizes = counts
 	own := n
 	if c.coherent != nil {
 		own = 0 // the elements are the pager's
-		c.coherent.counts, counts = counts, make([]int, len(counts))
+		counts = make([]int, len(counts))
 	}
 	offers, err := c.offer(ctx, own)
 	if err != nil {
@@ -235,7 +236,7 @@ func (c *core) viewRemote(m int, o statement, count int) error {
 	if err != nil {
 		return err
 	}
-	r := &remote{target: m, count: count, elements: elements, port: uint32(o.values[5]), cpuAtomics: c.in.CPUAtomics(m)}
+	r := &remote{target: m, elements: elements, port: uint32(o.values[5]), cpuAtomics: c.in.CPUAtomics(m)}
 	c.remotes = append(c.remotes, r)
 	c.parts[m] = newRemotePart(r)
 	c.locks[m].InitElsewhere()

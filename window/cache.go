@@ -34,7 +34,7 @@ func (w *Window[T]) Map() ([]T, error) {
 	if err != nil {
 		return nil, w.errorf("Map: %w", err)
 	}
-	all := newPart(w.coherent.view.Memory, (len(w.parts)-1)*w.Stride()+w.coherent.counts[len(w.parts)-1])
+	all := newPart(w.coherent.view.Memory, (len(w.parts)-1)*w.Stride()+w.sizes[len(w.parts)-1])
 	return elements[T](&all), nil
 }
 

@@ -27,8 +27,7 @@ type coherent struct {
 	number uint64 // of the window, in the job
 	client *pager.Client
 	view   *pager.View
-	counts []int // elements, by target
-	stride int   // bytes
+	stride int // bytes
 	pages  int
 }
 
@@ -78,7 +77,7 @@ func (c *core) spec(offers []statement) line.Spec {
 	hosts := slices.Compact(slices.Sorted(slices.Values(places)))
 	s := line.Spec{
 		Hosts: hosts, Addresses: make([][]byte, len(hosts)), Self: slices.Index(hosts, places[c.me]),
-		BlockPages: blockPages(slices.Max(c.coherent.counts), c.kind.Size),
+		BlockPages: blockPages(slices.Max(c.sizes), c.kind.Size),
 	}
 	s.Pages = s.BlockPages * uint32(len(places))
 	for m, host := range places {

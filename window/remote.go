@@ -17,7 +17,6 @@ import (
 // transport first waits for those.
 type remote struct {
 	target   int
-	count    int              // elements
 	elements transport.Remote // where they are
 	port     uint32           // of the target's service
 	// cpuAtomics: the transport's atomics are the target's CPU's, which the owner and

@@ -18,7 +18,8 @@ type Window[T any] struct{ core }
 // open exactly when isOpen(t), unless it is remote.
 type core struct {
 	parts  []part
-	native bool // Sum is one instruction: FetchAdd takes the short way
+	sizes  []int // of the parts, in elements
+	native bool  // Sum is one instruction: FetchAdd takes the short way
 	epoch  epoch
 	locked int
 	locks  []seat
@@ -76,23 +77,17 @@ func (w *Window[T]) Local() []T {
 		if w.coherent.view == nil || w.coherent.view.Unmapped != nil {
 			return nil
 		}
-		p.count = w.coherent.counts[w.me]
+		p.count = w.sizes[w.me]
 	}
 	return elements[T](&p)
 }
 
 // Size is the number of elements of a rank's part, 0 if there is no such rank.
 func (c *core) Size(target int) int {
-	if uint(target) >= uint(len(c.parts)) {
+	if uint(target) >= uint(len(c.sizes)) {
 		return 0
 	}
-	if c.coherent != nil {
-		return c.coherent.counts[target]
-	}
-	if r := c.parts[target].remote; r != nil {
-		return r.count
-	}
-	return c.parts[target].count
+	return c.sizes[target]
 }
 
 // isOpen reports whether an access epoch to a target is open.
