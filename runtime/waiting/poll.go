@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/golaunch/golaunch/runtime/relax"
 )
 
 // PollTime is how long a rank that shares its core polls before it sleeps: a round
@@ -48,7 +50,7 @@ func (w *Waiter) SetPoll(limit time.Duration, s Source) {
 	case w.mem.InProcess():
 		p.yield = runtime.Gosched
 	case !w.spins:
-		p.yield = yieldCore
+		p.yield = relax.Yield
 	case limit > PollTime:
 		p.limit, p.again = limit, true
 	}

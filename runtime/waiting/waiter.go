@@ -101,7 +101,7 @@ func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) 
 	if w.mem.InProcess() {
 		return poll(ctx, c, yieldTime, nil, runtime.Gosched)
 	}
-	over, err = poll(ctx, c, yieldTime, nil, yieldCore)
+	over, err = poll(ctx, c, yieldTime, nil, relax.Yield)
 	if !over {
 		runtime.Gosched()
 	}

@@ -13,8 +13,8 @@ import (
 type contender struct {
 	name     string
 	launcher string
-	bind     []string // launcher flags when every rank has a core
-	crowded  []string // launcher flags when not
+	bind     []string // launcher flags for a core a rank, in turn where ranks outnumber cores
+	crowded  []string // launcher flags where they do
 	divide   int      // by what batches are smaller then
 	network  []string // launcher flags for TCP on the loopback interface
 	env      []string // environment for that
@@ -39,7 +39,7 @@ func contenders(dir string, peers []string) []contender {
 		programs: [programs]string{filepath.Join(dir, "rmabench"), filepath.Join(dir, "allreduce"), filepath.Join(dir, "joinexit"), filepath.Join(dir, "p2pbench")},
 	}}
 	for _, name := range peers {
-		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core"}, crowded: []string{"--oversubscribe"}, divide: crowdedDivide,
+		c := contender{name: name, launcher: "mpirun.openmpi", bind: []string{"--bind-to", "core:overload-allowed"}, crowded: []string{"--oversubscribe"}, divide: crowdedDivide,
 			network: []string{"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "^sm,ucx", "--mca", "btl_tcp_if_include", "lo"}}
 		if name == report.MPICH {
 			c.launcher, c.bind, c.crowded, c.divide = "mpirun.mpich", []string{"-bind-to", "core"}, nil, spinningDivide
@@ -63,9 +63,8 @@ func (c contender) command(bc benchCase, o options, cores int) []string {
 	if bc.network {
 		argv = append(argv, c.network...)
 	}
-	if bc.ranks <= cores {
-		argv = append(argv, c.bind...)
-	} else {
+	argv = append(argv, c.bind...)
+	if bc.ranks > cores {
 		argv = append(argv, c.crowded...)
 	}
 	argv = append(argv, c.programs[bc.program])
