@@ -13,7 +13,9 @@ import (
 func TestCoherent(t *testing.T) {
 	for hosts, want := range map[int]string{
 		1: "coherent_get coherent_put coherent_fetch_add",
-		2: "coherent_get coherent_put coherent_fetch_add coherent_get_miss coherent_load_miss plain_get_page pager_echo",
+		2: "coherent_get coherent_put coherent_fetch_add coherent_get_miss_written coherent_load_miss_written" +
+			" coherent_get_miss coherent_load_miss plain_get_page pager_echo" +
+			" coherent_get_miss_isolated coherent_load_miss_isolated plain_get_page_isolated pager_echo_isolated",
 	} {
 		var got []string
 		for line := range strings.Lines(runOnHosts(t, hosts, 2/hosts, options(t, "--ops=coherent", "--json", "--batches=2"))) {

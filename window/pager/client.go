@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -20,8 +19,7 @@ import (
 // one becomes the reader. So the answer to a lone request wakes one thread, and nobody
 // else.
 type Client struct {
-	socket *os.File
-	raw    syscall.RawConn
+	socket int
 	leash  int // the pager's end of it closes with the pager, and then the kernel kills this process
 	addr   []byte
 	buffer line.Buffer // the reader's
@@ -51,13 +49,12 @@ type answer struct {
 // Connect says hello over the socket, which it owns from now on. From then on this
 // process dies with the pager: an access to a page could not end, or would find zeros.
 func Connect(socket *os.File, hello line.Greeting) (*Client, error) {
-	c := &Client{socket: socket, leash: -1, waiting: map[uint32]*call{}}
-	c.spare.New = func() any { return &call{wake: make(chan struct{}, 1)} }
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return nil, errors.Join(err, socket.Close())
+	fd, err := unix.FcntlInt(socket.Fd(), unix.F_DUPFD_CLOEXEC, 0) // which the Go scheduler's poller does not know
+	if err = errors.Join(os.NewSyscallError("fcntl", err), socket.Close()); err != nil {
+		return nil, err
 	}
-	c.raw = raw
+	c := &Client{socket: fd, leash: -1, waiting: map[uint32]*call{}}
+	c.spare.New = func() any { return &call{wake: make(chan struct{}, 1)} }
 	theirs, err := c.fasten()
 	if err == nil {
 		c.addr, err = c.greet(hello, theirs)
@@ -117,7 +114,7 @@ func (c *Client) Close() error {
 	if c.leash >= 0 {
 		err = unix.Close(c.leash) // first: the pager closes its end when the socket has ended
 	}
-	return errors.Join(err, c.socket.Close())
+	return errors.Join(err, unix.Close(c.socket))
 }
 
 // ask sends a request and waits for the answer.
@@ -161,7 +158,7 @@ func (c *Client) await(me *call) answer {
 		}
 		c.reading = true
 		c.mu.Unlock()
-		f, fds, err := c.buffer.Receive(c.raw)
+		f, fds, err := c.buffer.Receive(c.socket)
 		c.mu.Lock()
 		c.reading = false
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -95,34 +94,38 @@ func CloseAll(fds []int) {
 	}
 }
 
-// Send is SendFD over a socket of the Go scheduler's poller: it waits for room.
-func Send(socket *os.File, f *Frame, fds ...int) error {
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return err
+// Send is SendFD that waits for room. Like Receive it waits in the kernel, with its thread but
+// without a P. The Go scheduler must not know the socket: its poller would have a thread woken for each
+// packet that comes, and for each that has been taken.
+func Send(socket int, f *Frame, fds ...int) error {
+	for {
+		err := SendFD(socket, f, fds...)
+		if err != unix.EAGAIN {
+			return err
+		}
+		if err := await(socket, unix.POLLOUT); err != nil {
+			return err
+		}
 	}
-	var sent error
-	err = raw.Write(func(fd uintptr) bool {
-		sent = SendFD(int(fd), f, fds...)
-		return sent != unix.EAGAIN
-	})
-	return errors.Join(err, sent)
 }
 
-// Receive is ReceiveFD over such a socket. It waits for a packet in the kernel, with its
-// thread but without a P: when one comes that thread goes on at once, while the Go
-// scheduler's poller would first wake another one.
-func (b *Buffer) Receive(socket syscall.RawConn) (f Frame, fds []int, err error) {
-	failed := socket.Control(func(fd uintptr) {
-		for {
-			if f, fds, err = b.ReceiveFD(int(fd)); err != unix.EAGAIN {
-				return
-			}
-			_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
-			if err != nil && err != unix.EINTR {
-				return
-			}
+// Receive is ReceiveFD that waits for a packet: when one comes the thread goes on at once.
+func (b *Buffer) Receive(socket int) (Frame, []int, error) {
+	for {
+		f, fds, err := b.ReceiveFD(socket)
+		if err != unix.EAGAIN {
+			return f, fds, err
 		}
-	})
-	return f, fds, errors.Join(failed, err)
+		if err := await(socket, unix.POLLIN); err != nil {
+			return f, fds, err
+		}
+	}
+}
+
+func await(socket int, event int16) error {
+	_, err := unix.Poll([]unix.PollFd{{Fd: int32(socket), Events: event}}, -1)
+	if err == unix.EINTR {
+		return nil
+	}
+	return os.NewSyscallError("poll", err)
 }

@@ -3,8 +3,6 @@ package process
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/golaunch/golaunch/window/coherence"
 )
 
@@ -12,7 +10,7 @@ import (
 // thread to be scheduled and to come to its access.
 const holdTime = 100 * time.Microsecond
 
-// A hold ends at a time, of the monotonic clock in nanoseconds.
+// A hold ends at a time of the pager's.
 type hold struct {
 	until int64
 	space *space
@@ -52,11 +50,4 @@ func (h *holds) pop(now int64) (x hold, ok bool) {
 		h.queue, h.first = h.queue[:0], 0
 	}
 	return x, true
-}
-
-// nanotime is the monotonic clock, which timers go by as well.
-func nanotime() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
-	return t.Nano()
 }

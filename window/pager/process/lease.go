@@ -7,11 +7,11 @@ import (
 )
 
 // T of the leases is the time after which a peer counts as unreachable; ticks are
-// nanoseconds of each host's monotonic clock.
+// nanoseconds of each pager's own clock.
 
 // startLease begins the host's lease, and at the root the watch over all.
 func (s *space) startLease() {
-	now, t := coherence.Ticks(nanotime()), s.g.leaseTime()
+	now, t := coherence.Ticks(s.g.now()), s.g.leaseTime()
 	s.lease = coherence.NewLease(uint8(s.spec.Self), t, now)
 	if s.isRoot() {
 		s.watch = coherence.NewWatch(len(s.spec.Hosts), t, now)
@@ -22,7 +22,7 @@ func (s *space) isRoot() bool { return s.spec.Self == 0 }
 
 // tick looks at all leases.
 func (g *pager) tick() error {
-	now := nanotime()
+	now := g.now()
 	if g.ticks == 0 || now < g.ticks {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (s *space) tick(now coherence.Ticks) error {
 
 // pulse takes what another host says of who lives.
 func (s *space) pulse(host int, p coherence.Pulse) error {
-	now := coherence.Ticks(nanotime())
+	now := coherence.Ticks(s.g.now())
 	switch {
 	case p.Kind == coherence.Beat && s.isRoot() && int(p.Host) < len(s.spec.Hosts) && s.spec.Hosts[p.Host] == host:
 		s.pulses = s.watch.Step(now, p, s.pulses[:0])

@@ -52,7 +52,7 @@ func (s *space) orderPage(m coherence.Msg) error {
 	case coherence.Wake:
 		return s.wake(m.Page)
 	case coherence.Hold:
-		s.g.holds.push(hold{nanotime() + holdTime.Nanoseconds(), s, m.Page})
+		s.g.holds.push(hold{s.g.now() + holdTime.Nanoseconds(), s, m.Page})
 	case coherence.Free:
 		s.mention(s.resolve(m.Page, m.Data))
 	case coherence.Fail:

@@ -21,9 +21,11 @@ import (
 // but for the kernel, and for room in a socket whose other end is always read
 // (transport.Conn).
 type pager struct {
+	start        time.Time
 	epoll, timer int
 	wakes        int         // the endpoint's descriptor; -1: there is none
 	wanted       atomic.Bool // the endpoint has something to be polled for
+	waits        bool        // a rank waited for other hosts when the loop last came round
 
 	mu        sync.Mutex
 	failure   error           // why the pager ends
@@ -33,7 +35,7 @@ type pager struct {
 	active    []*space // with something to be carried out
 	dirty     []*link  // with something to be sent
 	holds     holds
-	alarm     int64 // when the timer rings; 0: never
+	alarm     int64 // the time when the timer rings; 0: never
 	ticks     int64 // when leases are looked at again; 0: there are none
 	contents  contents
 	buffer    line.Buffer
@@ -46,7 +48,7 @@ type pager struct {
 
 func newPager() (*pager, error) {
 	g := &pager{
-		wakes: -1, members: map[int]*member{}, viewsByFD: map[int]*view{},
+		start: time.Now(), wakes: -1, members: map[int]*member{}, viewsByFD: map[int]*view{},
 		spaces: map[uint64]*space{}, contents: newContents(),
 	}
 	var err error
@@ -58,6 +60,9 @@ func newPager() (*pager, error) {
 	}
 	return g, g.add(g.timer)
 }
+
+// now is the time: nanoseconds since a moment before the pager's start, so never 0. It costs no system call.
+func (g *pager) now() int64 { return int64(time.Since(g.start)) + 1 }
 
 // add has the loop watch a descriptor.
 func (g *pager) add(fd int) error {
@@ -83,10 +88,11 @@ func (g *pager) admit(socket int) error {
 	return g.add(socket)
 }
 
-// lookTime is for how long the loop looks for answers before it sleeps, when a rank of
-// this host waits for one. It uses that rank's core meanwhile, which would fall asleep:
-// on a virtual machine waking it takes as long as the answer. Whoever else wants the core
-// has it first: the other host may be played by the same machine.
+// lookTime is for how long the loop looks for what comes before it sleeps, when a rank of this
+// host has begun to wait for other hosts, or has got what it waited for: the next it wants
+// follows at once, as often as not. Meanwhile it uses a core that would fall asleep, and that takes as long
+// to wake, on a virtual machine, as the answer takes. Whoever else wants the core has it first: the
+// other host may be played by the same machine.
 const lookTime = 250 * time.Microsecond
 
 // loop waits for what ranks do, until something fails.
@@ -116,7 +122,7 @@ func (g *pager) loop() error {
 			}
 		}
 		g.settle()
-		until = g.looking(until)
+		until = g.looking(until, n > 0)
 		err = g.failure
 		g.unlock()
 		if err != nil {
@@ -126,22 +132,17 @@ func (g *pager) loop() error {
 }
 
 // looking is until when the loop goes on looking; 0: it may sleep.
-func (g *pager) looking(until int64) int64 {
-	if !g.awaited() {
-		if until != 0 {
-			g.rest()
-		}
-		return 0
+func (g *pager) looking(until int64, events bool) int64 {
+	waits := g.awaited()
+	if waits != g.waits || waits && events {
+		g.waits = waits
+		return g.now() + lookTime.Nanoseconds()
 	}
-	now := nanotime()
-	switch {
-	case until == 0:
-		return now + lookTime.Nanoseconds()
-	case until < now:
-		g.rest()
-		return 0
+	if until == 0 || g.now() < until {
+		return until
 	}
-	return until
+	g.rest()
+	return 0
 }
 
 // awaited reports whether a rank waits for something that another host says.
@@ -215,7 +216,7 @@ func (g *pager) endHolds() error {
 	if _, some := g.holds.next(); !some {
 		return nil
 	}
-	now := nanotime()
+	now := g.now()
 	for h, ok := g.holds.pop(now); ok; h, ok = g.holds.pop(now) {
 		if g.spaces[h.space.id] == h.space {
 			if err := h.space.happens(coherence.HoldOver, h.page); err != nil {
@@ -237,8 +238,8 @@ func (g *pager) setAlarm() {
 		return
 	}
 	g.alarm = next
-	at := unix.ItimerSpec{Value: unix.NsecToTimespec(next)}
-	g.note(os.NewSyscallError("timerfd_settime", unix.TimerfdSettime(g.timer, unix.TFD_TIMER_ABSTIME, &at, nil)))
+	at := unix.ItimerSpec{Value: unix.NsecToTimespec(max(next-g.now(), 1))}
+	g.note(os.NewSyscallError("timerfd_settime", unix.TimerfdSettime(g.timer, 0, &at, nil)))
 }
 
 func (g *pager) putOff() bool {
@@ -263,7 +264,7 @@ func (g *pager) spaceOf(id uint64, spec line.Spec) (*space, error) {
 		return nil, err
 	}
 	g.spaces[id] = s
-	g.ticks = nanotime()
+	g.ticks = g.now()
 	return s, nil
 }
 
