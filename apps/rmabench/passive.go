@@ -19,7 +19,7 @@ const (
 	// burstTime is how long a round of operations without gaps takes, gapsTime one with
 	// gaps.
 	burstTime = 200 * time.Millisecond
-	gapsTime  = 800 * time.Millisecond
+	gapsTime  = 2400 * time.Millisecond
 	shortest  = 4 * time.Millisecond // of any round
 	// lead is how long before its end the origin ends a round: a part of it.
 	lead   = 10

@@ -55,14 +55,10 @@ func (w *watcher) run() {
 	}
 }
 
-// dealAll deals with all events that there are. Until the gate is open again nobody
-// waits for others: Rest opens it if the rank polls.
+// dealAll deals with the events that there are, and opens the gate for more; Rest does that if
+// the rank polls.
 func (w *watcher) dealAll(events []unix.EpollEvent, scratch []byte) {
-	for {
-		n := readyNow(w.epoll, events)
-		if n == 0 {
-			break
-		}
+	if n := readyNow(w.epoll, events); n > 0 {
 		w.deal(events[:n], scratch)
 		if w.e.cfg.Served != nil {
 			w.e.cfg.Served()
