@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/runtime/relax"
 )
 
 // startPolling notes that the rank polls now. Its goroutine will look whether it
@@ -34,6 +36,11 @@ func (w *watcher) setDeadline() {
 	_ = w.file.SetReadDeadline(next)
 }
 
+// yieldAfter is after how many events the endpoint's goroutine leaves its core to who else
+// wants it. While peers' operations come back to back it never sleeps, and would have a
+// fair half of the core, and more in each turn, beside a rank that computes there.
+const yieldAfter = 64
+
 // run is the endpoint's goroutine: it deals with events while the rank does not
 // poll, and looks whether it does. It ends when the epoll instance is closed.
 func (w *watcher) run() {
@@ -42,11 +49,14 @@ func (w *watcher) run() {
 	scratch := make([]byte, scratchBytes)
 	events := make([]unix.EpollEvent, 16)
 	look := func(uintptr) bool { return readyNow(w.gate, events) > 0 }
-	for {
+	for dealt := 1; ; dealt++ {
 		err := w.raw.Read(look)
 		switch {
 		case err == nil:
 			w.dealAll(events, scratch)
+			if dealt%yieldAfter == 0 {
+				relax.Yield()
+			}
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			w.timer()
 		default:
