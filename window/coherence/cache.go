@@ -11,7 +11,7 @@ type cache struct {
 	// used counts pages of other homes that take memory here or soon will.
 	//
 	//	Invariant: used = |{p : home(p) != self, state(p) != Invalid}|
-	//	Invariant: limit == 0, used <= limit, or all of them were busy when somebody last waited for one more
+	//	Invariant: after every Step, limit == 0, used <= limit, or all of them are held or asked for
 	limit, used int
 	oldest      ring // pages of other homes, in the order in which they came; each at most once
 	putOff      int  // demands that wait for the end of a hold

@@ -15,7 +15,7 @@ func unlessBusy(do cacheStep) cacheStep {
 // for each.
 func evictShared(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Invalid)
-	c.order(Drop, m.Page, NoData)
+	c.order(Discard, m.Page, NoData)
 	c.order(Wake, m.Page, NoData)
 }
 
@@ -25,7 +25,7 @@ func evictModified(c *cache, e *entry, m Msg) {
 	c.enter(e, m.Page, Invalid)
 	c.order(Protect, m.Page, NoData)
 	c.order(Save, m.Page, NoData)
-	c.order(Drop, m.Page, NoData)
+	c.order(Discard, m.Page, NoData)
 	c.order(Wake, m.Page, NoData)
 	c.answer(e, m.Page, WriteBack, Saved)
 }
@@ -46,10 +46,31 @@ func (c *cache) makeRoom(e *entry, p Page) bool {
 	if c.limit == 0 || c.isHome(e, p) {
 		return true
 	}
-	for n := c.oldest.len(); n > 0 && c.used >= c.limit; n-- {
+	c.shrink(c.limit - 1)
+	return c.used < c.limit
+}
+
+// keepLimit evicts what exceeds the limit and is not busy any more. It is the end of every
+// Step.
+func (c *cache) keepLimit() {
+	if c.limit > 0 {
+		c.shrink(c.limit)
+	}
+}
+
+// shrink evicts pages until there are as few, or all are busy.
+func (c *cache) shrink(most int) {
+	for n := c.oldest.len(); n > 0 && c.used > most; n-- {
 		c.evict(c.oldest.pop())
 	}
-	return c.used < c.limit
+}
+
+// tooMany is by how many pages the limit is exceeded.
+func (c *cache) tooMany() int {
+	if c.limit == 0 {
+		return 0
+	}
+	return max(0, c.used-c.limit)
 }
 
 func (c *cache) evict(p Page) {

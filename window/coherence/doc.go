@@ -48,6 +48,7 @@
 //	Protect       View.Protect of every view
 //	Save          copy Cache.Page to a staging slot
 //	Drop          Cache.Punch, then View.Protect of every view
+//	Discard       the same
 //	Wake          View.Wake of every view
 //
 // Orders for different pages are independent, so that those of one kind can be carried

@@ -15,7 +15,9 @@ type Config struct {
 	BlockPages Page
 	FirstTouch bool
 
-	// Limit is how many pages of other homes the host caches; 0: no limit.
+	// Limit is how many pages of other homes the host caches; 0: no limit. It is exceeded
+	// only while all of them are waited for, or held: nobody who waits for a page waits for
+	// room.
 	Limit int
 }
 
@@ -82,6 +84,7 @@ func (h *Host) Step(m Msg, out []Msg) ([]Msg, error) {
 	if h.port.err == nil && h.valid(m) {
 		h.deliver(m)
 		h.deliverLocal()
+		h.cache.keepLimit()
 	}
 	out, h.port.out = h.port.out, nil
 	return out, h.port.err
@@ -177,12 +180,20 @@ func (h *Host) Keeps(p Page) bool {
 	return t != nil && t.data == Saved
 }
 
+// Home is the host where page p is stored. false: that is not known here yet, because it is
+// up to the first touch, and this host has not asked.
+func (h *Host) Home(p Page) (host int, known bool) {
+	home, known := h.cache.home(h.cache.entries.at(p), p)
+	return int(home), known
+}
+
 // State is what this host may do with page p.
 func (h *Host) State(p Page) State { return h.cache.entries.at(p).state }
 
-// PutOff is how many demands wait for the end of a hold: while there are any, the
-// HoldOvers must come in time; otherwise they may wait for the next Step.
-func (h *Host) PutOff() int { return h.cache.putOff }
+// PutOff is how much waits for the end of holds, demands and pages that exceed the limit:
+// while there is any, the HoldOvers must come in time; otherwise they may wait for the next
+// Step.
+func (h *Host) PutOff() int { return h.cache.putOff + h.cache.tooMany() }
 
 // Cached is how many pages of other homes take memory here or soon will.
 func (h *Host) Cached() int { return h.cache.used }

@@ -54,6 +54,7 @@ const (
 	Protect                                // forbid writing it, in every view
 	Save                                   // put the content aside, as the Data called Saved of this page
 	Drop                                   // take the page away, from every view
+	Discard                                // the same, because the page is evicted
 	Wake                                   // let everybody who has faulted on the page try again
 	Hold                                   // come back with one HoldOver after 50 to 200 us
 	Free                                   // Data is not needed any more

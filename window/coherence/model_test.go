@@ -178,7 +178,7 @@ func (s *side) obey(o Msg) error {
 			return broken("orders fit", fmt.Errorf("%v: a page is there, or nothing to fill it with", o.Kind))
 		}
 		s.memory, s.open = o.Data, o.Kind == FillWritable
-	case Unprotect, Protect, Save, Drop:
+	case Unprotect, Protect, Save, Drop, Discard:
 		if hole {
 			return broken("orders fit", fmt.Errorf("%v: no page is there", o.Kind))
 		}
@@ -201,7 +201,7 @@ func (s *side) change(k Kind) {
 		s.open = false
 	case Save:
 		s.saved = s.memory
-	case Drop:
+	case Drop, Discard:
 		s.memory, s.open = NoData, false
 	}
 }

@@ -8,7 +8,7 @@ var kindNames = [kinds]string{
 	Read: "Read", Write: "Write", Upgrade: "Upgrade", InvalidateAck: "InvalidateAck", FetchAck: "FetchAck", WriteBack: "WriteBack",
 	GrantRead: "GrantRead", GrantWrite: "GrantWrite", Invalidate: "Invalidate", Recall: "Recall", Fetch: "Fetch", Store: "Store", Lost: "Lost",
 	Locate: "Locate", Located: "Located",
-	Fill: "fill", FillWritable: "fill-writable", Unprotect: "unprotect", Protect: "protect", Save: "save", Drop: "drop", Wake: "wake",
+	Fill: "fill", FillWritable: "fill-writable", Unprotect: "unprotect", Protect: "protect", Save: "save", Drop: "drop", Discard: "discard", Wake: "wake",
 	Hold: "hold", Free: "free", Fail: "fail", Kill: "kill",
 }
 

@@ -7,7 +7,7 @@ import (
 
 // phase is where orders of a kind stand in a plan. What one Step orders for a page
 // rises through the phases.
-var phase = [kinds]uint8{Kill: 1, Protect: 2, Save: 3, Drop: 4, Fill: 5, FillWritable: 5, Unprotect: 6, Wake: 7, Hold: 8, Fail: 8, Free: 9}
+var phase = [kinds]uint8{Kill: 1, Protect: 2, Save: 3, Drop: 4, Discard: 4, Fill: 5, FillWritable: 5, Unprotect: 6, Wake: 7, Hold: 8, Fail: 8, Free: 9}
 
 // A Planner puts together what several Steps have ordered, so that a system call does
 // for a range of pages what it would else do for one. It keeps its memory from plan to

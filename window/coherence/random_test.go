@@ -99,13 +99,12 @@ func (c *crowd) access(i int, p Page) error {
 
 func (c *crowd) step(m Msg) error {
 	h := c.hosts[m.To]
-	before := h.State(m.Page)
 	out, err := h.Step(m, nil)
 	c.obey(int(m.To), out)
 	if err != nil {
 		return err
 	}
-	return c.checkLimit(int(m.To), before == Invalid && h.State(m.Page).pending() && !h.cache.isHome(h.cache.entries.at(m.Page), m.Page))
+	return c.checkLimit(int(m.To))
 }
 
 // obey carries orders out, or some time later, by plans.
@@ -135,7 +134,7 @@ func (c *crowd) carryOut(o Msg) {
 		c.memory[self][o.Page] = o.Data
 	case Save:
 		c.saved[self][o.Page] = c.memory[self][o.Page]
-	case Drop:
+	case Drop, Discard:
 		delete(c.memory[self], o.Page)
 	case Hold:
 		c.timers = append(c.timers, Msg{Kind: HoldOver, From: self, To: self, Page: o.Page})
@@ -158,9 +157,8 @@ func (c *crowd) forget(i int) {
 
 func (m Msg) dataOfZero() Data { return Data(m.Page + 1) }
 
-// checkLimit: the pages are counted right, and when one more is asked for, either the
-// limit is kept or all are busy.
-func (c *crowd) checkLimit(i int, asked bool) error {
+// checkLimit: the pages are counted right, and either the limit is kept or all are busy.
+func (c *crowd) checkLimit(i int) error {
 	h := c.hosts[i]
 	used, busy := 0, 0
 	h.cache.entries.each(func(p Page, e *entry) {
@@ -172,8 +170,11 @@ func (c *crowd) checkLimit(i int, asked bool) error {
 			busy++
 		}
 	})
-	if used != h.Cached() || asked && h.limit() > 0 && used > max(h.limit(), busy) {
+	if used != h.Cached() || h.limit() > 0 && used > max(h.limit(), busy) {
 		return fmt.Errorf("host %d caches %d pages, %d of them busy; it counts %d, its limit is %d", i, used, busy, h.Cached(), h.limit())
+	}
+	if h.limit() > 0 && used > h.limit() && h.PutOff() == 0 {
+		return fmt.Errorf("host %d caches %d pages, its limit is %d, and it is in no hurry", i, used, h.limit())
 	}
 	return nil
 }

@@ -167,7 +167,7 @@ func (s *stage) carryOut(o Msg) {
 		s.memory[self][o.Page] = s.content(o.Data)
 	case Save:
 		s.saved[self][o.Page] = s.memory[self][o.Page]
-	case Drop:
+	case Drop, Discard:
 		s.memory[self][o.Page] = "nothing"
 	}
 }
