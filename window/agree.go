@@ -20,16 +20,19 @@ const (
 	signatureFreed
 )
 
+// values is how many numbers a statement has.
+const values = 7
+
 // A statement is what one rank says in a round.
 type statement struct {
 	refused bool // text says why the rank cannot take part
 	text    string
-	values  [6]uint64
+	values  [values]uint64
 }
 
 // The layout of a statement: 1 if refused, else 0, the text's length, the values, the
 // text.
-const statementHead = 8 + 8 + 6*8
+const statementHead = 8 + 8 + values*8
 
 // encode writes a statement to the front of dst, which is longer than statementHead, and
 // returns that part; the text is cut off where there is no room left.

@@ -8,7 +8,7 @@ import (
 func TestStatementsSurvive(t *testing.T) {
 	for _, s := range []statement{
 		{},
-		{text: "int64", values: [6]uint64{1, 2, 3, 4, 5, 1 << 63}},
+		{text: "int64", values: [values]uint64{1, 2, 3, 4, 5, 1 << 63}},
 		{refused: true, text: "no memory"},
 	} {
 		b := make([]byte, 200)
@@ -31,10 +31,10 @@ func TestDamagedStatements(t *testing.T) {
 		change func(b []byte) []byte
 		want   string
 	}{
-		"short": {func(b []byte) []byte { return b[:statementHead-1] }, "want at least 64"},
+		"short": {func(b []byte) []byte { return b[:statementHead-1] }, "want at least 72"},
 		"flags": {func(b []byte) []byte { b[0] = 2; return b }, "flags 0x2"},
 		"text":  {func(b []byte) []byte { b[15] = 0x80; return b }, "a text of 9223372036854775813"},
-		"empty": {func([]byte) []byte { return nil }, "want at least 64"},
+		"empty": {func([]byte) []byte { return nil }, "want at least 72"},
 	} {
 		b := c.change(append([]byte(nil), whole...))
 		if _, err := decodeStatement(b); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -45,7 +45,7 @@ func TestDamagedStatements(t *testing.T) {
 
 func FuzzDecodeStatement(f *testing.F) {
 	b := make([]byte, 100)
-	statement{refused: true, text: "no memory", values: [6]uint64{1, 2, 3, 4, 5, 6}}.encode(b)
+	statement{refused: true, text: "no memory", values: [values]uint64{1, 2, 3, 4, 5, 6}}.encode(b)
 	f.Add(b)
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -20,6 +20,7 @@ type Option func(*options)
 type options struct {
 	name       string
 	coherent   bool
+	caching    caching
 	nicAtomics bool
 }
 
@@ -46,7 +47,7 @@ func Allocate[T any](ctx context.Context, comm *world.Comm, n int, opts ...Optio
 	if o.name != "" {
 		w.what = fmt.Sprintf("window %q", o.name)
 	}
-	w.restricted = o.nicAtomics
+	w.restricted, w.caching = o.nicAtomics, o.caching
 	if o.coherent {
 		w.coherent = &coherent{}
 	}
@@ -125,11 +126,11 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 		err = fmt.Errorf("%d elements of %d bytes do not fit into an address space", n, c.kind.Size)
 	}
 	if err == nil {
-		err = c.mayRestrict()
+		err = errors.Join(c.mayRestrict(), c.mayAskFor())
 	}
 	var mine statement
 	if err == nil {
-		mine = statement{text: t.String(), values: [6]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n)), c.in.Unique(), c.mode()}}
+		mine = statement{text: t.String(), values: [values]uint64{uint64(c.kind.Signature()), uint64(c.kind.Size), uint64(n), uint64(c.fresh(n)), c.in.Unique(), c.mode(), uint64(c.caching.limit)}}
 	}
 	all, err := agree(ctx, c.in, signatureDescribe, refusing(err, mine))
 	if err != nil {
@@ -140,8 +141,8 @@ func (c *core) describe(ctx context.Context, t reflect.Type, n int) (counts []in
 			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("its elements are of type %s (%d bytes), those of rank %d of type %s (%d bytes)",
 				s.text, s.values[1], c.in.WorldRank(0), all[0].text, all[0].values[1])}
 		}
-		if (s.values[5]^all[0].values[5])&modeCoherent != 0 {
-			return nil, &refusal{c.in.WorldRank(m), fmt.Sprintf("it asks for a coherent window, or rank %d does, and not both", c.in.WorldRank(0))}
+		if err := c.differ(m, s, all[0]); err != nil {
+			return nil, err
 		}
 		counts = append(counts, int(s.values[2]))
 	}
@@ -164,7 +165,7 @@ func (c *core) offer(ctx context.Context, n int) ([]statement, error) {
 	}
 	if err == nil {
 		near, far := c.own.region.Remote(), c.own.region.Far()
-		mine.values = [6]uint64{near.Key, uint64(near.Offset), uint64(near.Len), far.Key, uint64(far.Offset)}
+		mine.values = [values]uint64{near.Key, uint64(near.Offset), uint64(near.Len), far.Key, uint64(far.Offset)}
 		if c.away != nil {
 			c.service = newService(c)
 			mine.values[5] = uint64(c.service.port.Number())

@@ -114,6 +114,9 @@ func (c *core) mayCache() error {
 // allocated, caused by any of the host's ranks.
 type Figures struct {
 	line.Counts
+	// Resident is how many bytes of memory the host's pages take now, those included that
+	// are stored here.
+	Resident uint64
 	// Hot are the pages that other hosts have taken away most often, those first.
 	Hot []HotPage
 }
@@ -149,7 +152,7 @@ func (c *core) Coherence() (f Figures, err error) {
 	if err != nil {
 		return f, c.errorf("Coherence: %w", err)
 	}
-	f.Counts = r.Counts
+	f.Counts, f.Resident = r.Counts, r.Resident
 	for _, h := range r.Hot {
 		f.Hot = append(f.Hot, c.hotPage(h))
 	}

@@ -21,6 +21,53 @@ import (
 // All ranks must ask for it, or none.
 var Coherent Option = func(o *options) { o.coherent = true }
 
+// CacheLimit bounds the memory that a host takes for pages of a coherent window whose home is
+// another host: so many bytes, rounded down to whole pages. Where one more is needed, those
+// that came first are given up. The host may exceed the limit while more pages than that are
+// waited for at the same moment, by all its ranks together. Parts of its own ranks do not
+// count.
+//
+// All ranks give the same limit, of at least a page, or none.
+func CacheLimit(bytes int) Option {
+	return func(o *options) { o.caching.limit, o.caching.limited = bytes, true }
+}
+
+// caching is what only a coherent window can be asked for.
+type caching struct {
+	limit   int // bytes
+	limited bool
+}
+
+// mayAskFor returns why this rank's options of caching make no sense, nil if they do.
+func (c *core) mayAskFor() error {
+	switch o := c.caching; {
+	case o.limited && o.limit < os.Getpagesize():
+		return fmt.Errorf("CacheLimit of %d bytes, which is less than a page (%d)", o.limit, os.Getpagesize())
+	case o.limited && c.coherent == nil:
+		return fmt.Errorf("CacheLimit of %d bytes without Coherent", o.limit)
+	}
+	return nil
+}
+
+// differ returns how what a member asks for differs from what the first one does.
+func (c *core) differ(m int, s, first statement) error {
+	rank, zero := c.in.WorldRank(m), c.in.WorldRank(0)
+	switch {
+	case (s.values[5]^first.values[5])&modeCoherent != 0:
+		return &refusal{rank, fmt.Sprintf("it asks for a coherent window, or rank %d does, and not both", zero)}
+	case s.values[6] != first.values[6]:
+		return &refusal{rank, fmt.Sprintf("its CacheLimit is %s, that of rank %d %s", limitText(s.values[6]), zero, limitText(first.values[6]))}
+	}
+	return nil
+}
+
+func limitText(bytes uint64) string {
+	if bytes == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
 // coherent is what a coherent window has instead of parts that are this rank's or remote:
 // one mapping of all parts, each beginning at a multiple of stride.
 type coherent struct {
@@ -29,6 +76,7 @@ type coherent struct {
 	view   *pager.View
 	stride int // bytes
 	pages  int
+	most   int // elements that are held at a time; 0: any number
 }
 
 // meetPager connects to the pager of this host, and returns its address for other hosts'.
@@ -61,6 +109,9 @@ func (c *core) openCoherent(offers []statement) (err error) {
 	if co.view, err = co.client.Open(co.number, spec); err != nil {
 		return err
 	}
+	if spec.Limit > 0 {
+		co.most = max(1, co.view.Most/c.kind.Size)
+	}
 	if co.view.Unmapped != nil {
 		return nil
 	}
@@ -80,6 +131,7 @@ func (c *core) spec(offers []statement) line.Spec {
 		BlockPages: blockPages(slices.Max(c.sizes), c.kind.Size),
 	}
 	s.Pages = s.BlockPages * uint32(len(places))
+	s.Limit = uint32(min(c.caching.limit/os.Getpagesize(), int(s.Pages)))
 	for m, host := range places {
 		i := slices.Index(hosts, host)
 		s.Blocks = append(s.Blocks, uint8(i))

@@ -17,6 +17,21 @@ import (
 // Addresses of elements are right because reach has checked that they lie in the part, and
 // the mapping holds every part until Free.
 
+// atOnce is how many of n elements from disp on are held at a time: under a cache limit, more
+// than that would evict each other. What is moved to or from the window itself is moved
+// together, because it may overlap: if need be, the copy waits for each page.
+func (co *coherent) atOnce(disp, n int, other unsafe.Pointer) int {
+	if n == 1 || co.most == 0 || co.isMapped(other) {
+		return n
+	}
+	return min(n, co.most-disp%co.most)
+}
+
+func (co *coherent) isMapped(p unsafe.Pointer) bool {
+	memory := co.view.Memory
+	return uintptr(p)-uintptr(unsafe.Pointer(&memory[0])) < uintptr(len(memory))
+}
+
 // hold returns where n elements at disp of a target are, when they may be read or written;
 // nil and why if they may not.
 func (co *coherent) hold(c *core, target, disp, n int, write bool) (unsafe.Pointer, error) {
@@ -38,17 +53,18 @@ func (c *core) getCoherent(target, disp int, to unsafe.Pointer, n int) error {
 	if !c.allows(target, disp, n) {
 		return c.refuse("Get", target, disp, n)
 	}
-	if n == 0 {
-		return nil
-	}
 	if c.coherent.view.Unmapped != nil {
 		return c.failed("Get", target, disp, n, c.getCarried(target, disp, to, n))
 	}
-	from, err := c.coherent.hold(c, target, disp, n, false)
-	if err != nil {
-		return c.failed("Get", target, disp, n, err)
+	for done := 0; done < n; {
+		length := c.coherent.atOnce(disp+done, n-done, to)
+		from, err := c.coherent.hold(c, target, disp+done, length, false)
+		if err != nil {
+			return c.failed("Get", target, disp, n, err)
+		}
+		moveBytes(unsafe.Add(to, done*c.kind.Size), from, length*c.kind.Size)
+		done += length
 	}
-	moveBytes(to, from, n*c.kind.Size)
 	return nil
 }
 
@@ -58,17 +74,18 @@ func (c *core) putCoherent(target, disp int, from unsafe.Pointer, n int) error {
 	if !c.allows(target, disp, n) {
 		return c.refuse("Put", target, disp, n)
 	}
-	if n == 0 {
-		return nil
-	}
 	if c.coherent.view.Unmapped != nil {
 		return c.failed("Put", target, disp, n, c.putCarried(target, disp, from, n))
 	}
-	to, err := c.coherent.hold(c, target, disp, n, true)
-	if err != nil {
-		return c.failed("Put", target, disp, n, err)
+	for done := 0; done < n; {
+		length := c.coherent.atOnce(disp+done, n-done, from)
+		to, err := c.coherent.hold(c, target, disp+done, length, true)
+		if err != nil {
+			return c.failed("Put", target, disp, n, err)
+		}
+		moveBytes(to, unsafe.Add(from, done*c.kind.Size), length*c.kind.Size)
+		done += length
 	}
-	moveBytes(to, from, n*c.kind.Size)
 	fullFence()
 	return nil
 }
@@ -136,7 +153,7 @@ func (c *core) accumulateCoherent(target, disp int, from unsafe.Pointer, n int, 
 		return c.failed("Accumulate", target, disp, n, c.accumulateCarried(target, disp, from, n, op))
 	}
 	for done := 0; done < n; {
-		length := n - done
+		length := c.coherent.atOnce(disp+done, n-done, from)
 		if c.kind.Width == element.Ranged {
 			length = min(length, rangeLength-(disp+done)%rangeLength)
 		}

@@ -83,8 +83,8 @@ func allocate[T any](r rank, n int, opts ...window.Option) *window.Window[T] {
 }
 
 // coherentVariable, when it is set, has the windows of all tests be coherent, those of
-// processes that a test starts as well: "watched", or "unwatched", where no process may
-// watch pages.
+// processes that a test starts as well: "watched"; "unwatched", where no process may watch
+// pages; or "limited" to a page of cache.
 const coherentVariable = "GOLAUNCH_TEST_COHERENT"
 
 func coherent() bool { return os.Getenv(coherentVariable) != "" }
@@ -92,10 +92,13 @@ func coherent() bool { return os.Getenv(coherentVariable) != "" }
 func unwatched() bool { return os.Getenv(coherentVariable) == "unwatched" }
 
 func flavour(opts []window.Option) []window.Option {
-	if coherent() {
-		opts = append(opts, window.Coherent)
+	switch os.Getenv(coherentVariable) {
+	case "":
+		return opts
+	case "limited":
+		opts = append(opts, window.CacheLimit(os.Getpagesize()))
 	}
-	return opts
+	return append(opts, window.Coherent)
 }
 
 // part is the rank's own part, which must be locked by nobody.

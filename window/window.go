@@ -30,6 +30,7 @@ type core struct {
 	service *service  // of this rank, for the same ranks; nil if there are none
 
 	coherent   *coherent // nil: the parts are not cached
+	caching    caching   // how they are, if they are
 	restricted bool      // by NICAtomics to what a NIC has
 	nics       []nic     // by member: they carry out what is atomic; nil: CPUs do
 

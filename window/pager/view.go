@@ -29,10 +29,13 @@ const (
 type View struct {
 	*uffd.Mapping
 	Unmapped error
-	client   *Client
-	window   uint64
-	board    []byte
-	shift    uint // of a page's size
+	// Most is for how many bytes Want asks at a time, whole pages.
+	Most int
+
+	client *Client
+	window uint64
+	board  []byte
+	shift  uint // of a page's size
 }
 
 // Open opens a window, which has the same number on all hosts, and maps it. Its pages are
@@ -53,6 +56,7 @@ func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
 	for size := os.Getpagesize(); size > 1; size /= 2 {
 		v.shift++
 	}
+	v.Most = mostPages(int(spec.Limit)) << v.shift
 	if err := v.open(a.fds[0], a.fds[1], int(spec.Pages)); err != nil {
 		return nil, errors.Join(err, v.shut(false), v.unmap())
 	}
@@ -121,8 +125,13 @@ func (v *View) Has(from, to int, write bool) bool {
 }
 
 // mostPages is how many pages one request is for: by the time the last one is there, the
-// first must not have been evicted for it.
-const mostPages = 256
+// first must not have been evicted for it, nor may a few ranks' requests exceed a limit.
+func mostPages(limit int) int {
+	if limit == 0 {
+		return 256
+	}
+	return min(max(limit/4, 1), 256)
+}
 
 // Want returns when the bytes from up to to may have been read, or written, at the same
 // time.
@@ -138,9 +147,9 @@ func (v *View) Advise(from, to int, mode line.Mode) error {
 
 // frames sends a request for some bytes, in as many frames as it takes.
 func (v *View) frames(from, to int, mode line.Mode, send func(line.Frame) error) error {
-	first, last := from>>v.shift, (to-1)>>v.shift
-	for ; first <= last; first += mostPages {
-		n := min(last-first+1, mostPages)
+	first, last, most := from>>v.shift, (to-1)>>v.shift, v.Most>>v.shift
+	for ; first <= last; first += most {
+		n := min(last-first+1, most)
 		f := line.Frame{Kind: line.Want, Mode: mode, Window: v.window, First: uint32(first), N: uint32(n)}
 		if first == last {
 			f.Body = binary.LittleEndian.AppendUint16(make([]byte, 0, 2), uint16(from&(1<<v.shift-1)))

@@ -23,6 +23,7 @@ type Spec struct {
 	Pages      uint32
 	Blocks     []uint8 // index in Hosts, by block: the home of its pages
 	BlockPages uint32
+	Limit      uint32 // how many pages of other homes a host caches; 0: any number
 }
 
 // Counts are what happened to the pages of a window on this host, as JSON.
@@ -30,7 +31,8 @@ type Counts struct {
 	ReadFaults, WriteFaults uint64 // loads and stores that waited
 	ReadMisses, WriteMisses uint64 // pages that calls waited for
 	Prefetched              uint64
-	Invalidations           uint64 // copies given up: another host writes, or Evict was asked for
+	Invalidations           uint64 // copies given up because another host writes
+	Evictions               uint64 // copies given up for the cache limit, or because Evict was asked for
 	Downgrades              uint64 // pages that another host reads, no longer written here
 	Upgrades                uint64 // pages that were read, and are written now
 	PagesIn, PagesOut       uint64 // contents that came from, and went to, other hosts
@@ -49,5 +51,6 @@ type Heat struct {
 // the most contended first.
 type Report struct {
 	Counts
-	Hot []Heat
+	Resident uint64 // bytes of memory that the pages on this host take, by the kernel's word
+	Hot      []Heat
 }

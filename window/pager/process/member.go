@@ -12,6 +12,7 @@ import (
 
 	"github.com/golaunch/golaunch/window/coherence"
 	"github.com/golaunch/golaunch/window/pager/line"
+	"github.com/golaunch/golaunch/window/pager/stride"
 	"github.com/golaunch/golaunch/window/pager/uffd"
 )
 
@@ -152,7 +153,7 @@ func (m *member) open(f line.Frame) {
 		m.refuse(f.ID, err.Error())
 		return
 	}
-	v := &view{space: s, member: m, board: board, gone: true}
+	v := &view{space: s, member: m, board: board, gone: true, walk: stride.Detector{Limit: (int(s.spec.Limit) + 1) / 2}}
 	m.views[f.Window] = v
 	s.views = append(s.views, v)
 	m.done(f.ID, nil, cache, fd)
@@ -199,19 +200,22 @@ func (m *member) figures(f line.Frame) {
 		m.refuse(f.ID, fmt.Sprintf("window %#x is not open", f.Window))
 		return
 	}
-	body, err := json.Marshal(v.space.report())
-	if err != nil {
-		m.refuse(f.ID, err.Error())
-		return
+	var body []byte
+	r, err := v.space.report()
+	if err == nil {
+		body, err = json.Marshal(r)
 	}
-	m.done(f.ID, body)
+	m.answer(f.ID, body, err)
 }
 
 // hottest is how many pages a report names.
 const hottest = 64
 
-func (s *space) report() line.Report {
-	r := line.Report{Counts: s.counts}
+func (s *space) report() (r line.Report, err error) {
+	r.Counts = s.counts
+	if r.Resident, err = s.cache.Resident(); err != nil {
+		return r, err
+	}
 	for p, n := range s.taken {
 		r.Hot = append(r.Hot, line.Heat{Page: uint32(p), Taken: n, False: s.sharing[p].isFalse()})
 	}
@@ -222,7 +226,7 @@ func (s *space) report() line.Report {
 		return int(a.Page) - int(b.Page)
 	})
 	r.Hot = r.Hot[:min(len(r.Hot), hottest)]
-	return r
+	return r, nil
 }
 
 // shut ends the rank's part in a window; the last rank of the host ends the window here, if

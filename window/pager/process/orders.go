@@ -29,6 +29,13 @@ func (s *space) order(run []coherence.Msg) error {
 	case coherence.Protect:
 		return s.protect(first, n)
 	case coherence.Drop:
+		s.counts.Invalidations += uint64(n)
+		for i := range n {
+			s.taken[first+coherence.Page(i)]++
+		}
+		return s.dropPages(first, n)
+	case coherence.Discard:
+		s.counts.Evictions += uint64(n)
 		return s.dropPages(first, n)
 	case coherence.Kill:
 		return s.g.killRanks(fmt.Sprintf("host %d has lost touch with the job's first host", s.g.greeting.Host))
@@ -92,10 +99,6 @@ func (s *space) protect(first coherence.Page, n int) error {
 // dropPages: who wants to read faults from now on. The pages are write-protected in all
 // views already; they are again afterwards, because a hole may have lost its marker.
 func (s *space) dropPages(first coherence.Page, n int) error {
-	s.counts.Invalidations += uint64(n)
-	for i := range n {
-		s.taken[first+coherence.Page(i)]++
-	}
 	for _, v := range s.views {
 		clear(v.board[first:][:n])
 	}

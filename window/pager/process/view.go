@@ -116,7 +116,7 @@ func (v *view) miss(p coherence.Page, write bool) error {
 	return nil
 }
 
-// prefetch asks for a page that nobody waits for yet.
+// prefetch asks for a page that nobody waits for yet, if there is room for it.
 func (v *view) prefetch(p coherence.Page, write bool) error {
 	s := v.space
 	state := s.host.State(p)
@@ -127,7 +127,10 @@ func (v *view) prefetch(p coherence.Page, write bool) error {
 	if write {
 		kind = coherence.PrefetchWrite
 	}
+	if err := s.happens(kind, p); err != nil || s.host.State(p) == coherence.Invalid {
+		return err
+	}
 	s.counts.Prefetched++
 	s.waiters.add(p, waiter{view: v, write: write})
-	return s.happens(kind, p)
+	return nil
 }

@@ -33,6 +33,10 @@ type Ahead struct {
 // Detector watches one rank. The zero value is ready. A Detector belongs to one
 // goroutine at a time.
 type Detector struct {
+	// Limit is how many pages are fetched ahead at a time, if not Most: what exceeds the
+	// room for them would be fetched in vain. 0: Most.
+	Limit int
+
 	walks [walks]walk
 	now   uint32 // counts misses
 }
@@ -108,9 +112,16 @@ func (d *Detector) guess(w *walk, p int64, pages Page) Ahead {
 	return d.goOn(w, p, pages)
 }
 
+func (d *Detector) most() int64 {
+	if d.Limit > 0 {
+		return int64(min(d.Limit, Most))
+	}
+	return Most
+}
+
 // goOn fetches twice as much as the last time.
 func (d *Detector) goOn(w *walk, p int64, pages Page) Ahead {
-	w.ahead = min(max(2*w.ahead, 2), Most)
+	w.ahead = min(max(2*w.ahead, 2), d.most())
 	room := (int64(pages) - 1 - p) / w.stride
 	if w.stride < 0 {
 		room = p / -w.stride

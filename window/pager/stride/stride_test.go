@@ -10,6 +10,7 @@ type reader struct {
 	Detector
 	pages           Page
 	here            map[Page]bool
+	room            int // how many pages are fetched ahead at a time; 0: all that should be
 	misses, fetched int
 }
 
@@ -24,6 +25,9 @@ func (r *reader) touch(t *testing.T, p int) {
 	r.here[Page(p)] = true
 	a := r.Miss(Page(p), r.pages)
 	for i := range a.N {
+		if i == r.room && r.room > 0 {
+			break
+		}
 		ahead := int(a.First) + i*a.Stride
 		if ahead < 0 || ahead >= int(r.pages) {
 			t.Fatalf("miss of %d: page %d of %d is to be fetched", p, ahead, r.pages)
@@ -91,6 +95,25 @@ func TestTakenAway(t *testing.T) {
 	}
 	if r.misses > 10_000/10+10_000/10/2+170 {
 		t.Errorf("%d misses", r.misses)
+	}
+}
+
+// Where there is room for 16 pages only, and no more are fetched, a walk with half of that as
+// its limit misses as seldom as it can, and one without a limit much more often.
+func TestLimit(t *testing.T) {
+	const pages, room, limit = 10_000, 16, 8
+	walk := func(limit int) *reader {
+		r := newReader(pages)
+		r.Limit, r.room = limit, room
+		for i := range pages {
+			r.touch(t, i)
+		}
+		return r
+	}
+	with, without := walk(limit), walk(0)
+	t.Logf("%d misses with a limit, %d without", with.misses, without.misses)
+	if with.misses > pages/(limit+1)+10 || without.misses < 3*with.misses {
+		t.Errorf("%d misses with a limit, %d without", with.misses, without.misses)
 	}
 }
 

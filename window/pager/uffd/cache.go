@@ -66,6 +66,14 @@ func (c *Cache) Punch(page, n int) error {
 	return nil
 }
 
+// Resident is how many bytes of memory the pages take that the cache has.
+func (c *Cache) Resident() (uint64, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(int(c.file.Fd()), &st)
+	const block = 512 // of st_blocks, whatever the file system's is
+	return uint64(st.Blocks) * block, os.NewSyscallError("fstat", err)
+}
+
 // Close gives the cache up. Views keep what they have mapped.
 func (c *Cache) Close() error {
 	if err := unix.Munmap(c.mem); err != nil {
