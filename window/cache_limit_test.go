@@ -31,6 +31,7 @@ func TestCachingRefused(t *testing.T) {
 		{options{window.Coherent}, options{window.Coherent, window.CacheLimit(8192)}, "rank 1: its CacheLimit is 8192 bytes, that of rank 0 none"},
 		{options{window.Coherent, window.CacheLimit(8192)}, options{window.Coherent}, "rank 1: its CacheLimit is none, that of rank 0 8192 bytes"},
 		{options{window.Coherent, window.CacheLimit(8192)}, options{window.Coherent, window.CacheLimit(8193)}, "rank 1: its CacheLimit is 8193 bytes, that of rank 0 8192 bytes"},
+		{options{window.Coherent, window.FirstTouch}, options{window.Coherent}, "rank 1: it asks for FirstTouch, or rank 0 does, and not both"},
 	} {
 		run(t, 2, func(r rank) {
 			mine := c.zero
@@ -47,12 +48,19 @@ func TestCachingRefused(t *testing.T) {
 	if coherent() {
 		return
 	}
-	const want = ": rank 0: CacheLimit of 8192 bytes without Coherent"
-	run(t, 2, func(r rank) {
-		if _, err := window.Allocate[uint64](r, r.comm, 8, window.CacheLimit(8192)); err == nil || !strings.HasSuffix(err.Error(), want) {
-			r.Errorf("rank %d's error is %v,\n want one that ends with %s", r.comm.Rank(), err, want)
-		}
-	})
+	for _, c := range []struct {
+		option window.Option
+		want   string
+	}{
+		{window.CacheLimit(8192), "CacheLimit of 8192 bytes without Coherent"},
+		{window.FirstTouch, "FirstTouch without Coherent"},
+	} {
+		run(t, 2, func(r rank) {
+			if _, err := window.Allocate[uint64](r, r.comm, 8, c.option); err == nil || !strings.HasSuffix(err.Error(), ": rank 0: "+c.want) {
+				r.Errorf("rank %d's error is %v,\n want one that ends with %s", r.comm.Rank(), err, c.want)
+			}
+		})
+	}
 }
 
 // watching reads the figures all the time, until the returned function is called, which

@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,10 +33,21 @@ func CacheLimit(bytes int) Option {
 	return func(o *options) { o.caching.limit, o.caching.limited = bytes, true }
 }
 
+// FirstTouch makes the host that first reads or writes a page of a coherent window its home,
+// where the page is stored and from where others fetch it, whosever part it is in. Without it
+// that is the host of the rank whose part it is. It is for windows whose parts are not used
+// by the ranks that have them: a table in one rank's part, say, each of whose rows another
+// rank works on. What Prefetch asks for is touched, as is what is fetched ahead of a walk that
+// reads; ahead of one that writes for the first time nothing is fetched.
+//
+// All ranks must ask for it, or none.
+var FirstTouch Option = func(o *options) { o.caching.firstTouch = true }
+
 // caching is what only a coherent window can be asked for.
 type caching struct {
-	limit   int // bytes
-	limited bool
+	limit      int // bytes
+	limited    bool
+	firstTouch bool
 }
 
 // mayAskFor returns why this rank's options of caching make no sense, nil if they do.
@@ -45,6 +57,8 @@ func (c *core) mayAskFor() error {
 		return fmt.Errorf("CacheLimit of %d bytes, which is less than a page (%d)", o.limit, os.Getpagesize())
 	case o.limited && c.coherent == nil:
 		return fmt.Errorf("CacheLimit of %d bytes without Coherent", o.limit)
+	case o.firstTouch && c.coherent == nil:
+		return errors.New("FirstTouch without Coherent")
 	}
 	return nil
 }
@@ -52,9 +66,12 @@ func (c *core) mayAskFor() error {
 // differ returns how what a member asks for differs from what the first one does.
 func (c *core) differ(m int, s, first statement) error {
 	rank, zero := c.in.WorldRank(m), c.in.WorldRank(0)
+	mode := s.values[5] ^ first.values[5]
 	switch {
-	case (s.values[5]^first.values[5])&modeCoherent != 0:
+	case mode&modeCoherent != 0:
 		return &refusal{rank, fmt.Sprintf("it asks for a coherent window, or rank %d does, and not both", zero)}
+	case mode&modeFirstTouch != 0:
+		return &refusal{rank, fmt.Sprintf("it asks for FirstTouch, or rank %d does, and not both", zero)}
 	case s.values[6] != first.values[6]:
 		return &refusal{rank, fmt.Sprintf("its CacheLimit is %s, that of rank %d %s", limitText(s.values[6]), zero, limitText(first.values[6]))}
 	}
@@ -128,7 +145,7 @@ func (c *core) spec(offers []statement) line.Spec {
 	hosts := slices.Compact(slices.Sorted(slices.Values(places)))
 	s := line.Spec{
 		Hosts: hosts, Addresses: make([][]byte, len(hosts)), Self: slices.Index(hosts, places[c.me]),
-		BlockPages: blockPages(slices.Max(c.sizes), c.kind.Size),
+		BlockPages: blockPages(slices.Max(c.sizes), c.kind.Size), FirstTouch: c.caching.firstTouch,
 	}
 	s.Pages = s.BlockPages * uint32(len(places))
 	s.Limit = uint32(min(c.caching.limit/os.Getpagesize(), int(s.Pages)))

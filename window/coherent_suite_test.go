@@ -20,6 +20,7 @@ func TestAllWindowsCoherent(t *testing.T) {
 		"watched":   "-test.skip=^Fuzz",
 		"unwatched": "-test.run=^(TestRandomPrograms|TestKilledRank|TestCoherentPutGet|TestUnmapped)$/^((int16|float64|complex128)_under_Lock|.*ranks_on.*)$", // without memory of their own
 		"limited":   "-test.run=^(TestRandomPrograms|TestStressedGoroutines|TestOverlapAtSelf)$",
+		"placed":    "-test.run=^(TestRandomPrograms|TestStressedGoroutines)$",
 	} {
 		t.Run(how, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout=3m", tests)

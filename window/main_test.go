@@ -84,7 +84,7 @@ func allocate[T any](r rank, n int, opts ...window.Option) *window.Window[T] {
 
 // coherentVariable, when it is set, has the windows of all tests be coherent, those of
 // processes that a test starts as well: "watched"; "unwatched", where no process may watch
-// pages; or "limited" to a page of cache.
+// pages; "limited" to a page of cache; or "placed" by first touch.
 const coherentVariable = "GOLAUNCH_TEST_COHERENT"
 
 func coherent() bool { return os.Getenv(coherentVariable) != "" }
@@ -97,6 +97,8 @@ func flavour(opts []window.Option) []window.Option {
 		return opts
 	case "limited":
 		opts = append(opts, window.CacheLimit(os.Getpagesize()))
+	case "placed":
+		opts = append(opts, window.FirstTouch)
 	}
 	return append(opts, window.Coherent)
 }

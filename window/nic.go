@@ -31,6 +31,7 @@ var errNotNIC = errors.New("a window with NICAtomics has no other atomic operati
 // alike.
 const (
 	modeCoherent   = 1 << iota // Coherent is asked for
+	modeFirstTouch             // FirstTouch is
 	modeNICAtomics             // NICAtomics is
 	modeNIC                    // this rank has a device
 )
@@ -38,6 +39,9 @@ const (
 func (c *core) mode() (flags uint64) {
 	if c.coherent != nil {
 		flags |= modeCoherent
+	}
+	if c.caching.firstTouch {
+		flags |= modeFirstTouch
 	}
 	if c.restricted {
 		flags |= modeNICAtomics

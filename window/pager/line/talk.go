@@ -23,6 +23,7 @@ type Spec struct {
 	Pages      uint32
 	Blocks     []uint8 // index in Hosts, by block: the home of its pages
 	BlockPages uint32
+	FirstTouch bool   // the home of a page is who asks for it first; Blocks say who remembers that
 	Limit      uint32 // how many pages of other homes a host caches; 0: any number
 }
 

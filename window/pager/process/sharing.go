@@ -24,19 +24,16 @@ type sharing struct {
 }
 
 // wanted notes what the next request for a page is for. For pages of this host there will
-// be none to send.
+// be none to send; and as long as nobody knows whose it is, nobody shares it.
 func (s *space) wanted(p coherence.Page, offset int) {
 	block := uint8(offset / blockBytes)
-	if s.isHome(p) {
-		s.asked(p, uint8(s.spec.Self), block)
-	} else {
+	switch home, known := s.host.Home(p); {
+	case !known:
+	case home == s.spec.Self:
+		s.asked(p, uint8(home), block)
+	default:
 		s.blocks[p] = block
 	}
-}
-
-// isHome tells whether this host is the page's home.
-func (s *space) isHome(p coherence.Page) bool {
-	return int(s.spec.Blocks[uint32(p)/s.spec.BlockPages]) == s.spec.Self
 }
 
 // block is what a request for a page that is sent now is for.

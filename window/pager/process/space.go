@@ -45,7 +45,7 @@ func newSpace(g *pager, id uint64, spec line.Spec) (s *space, err error) {
 		sharing: map[coherence.Page]*sharing{}, blocks: map[coherence.Page]uint8{}}
 	s.host, err = coherence.New(coherence.Config{
 		Self: spec.Self, Hosts: len(spec.Hosts), Pages: coherence.Page(spec.Pages),
-		Blocks: spec.Blocks, BlockPages: coherence.Page(spec.BlockPages), Limit: int(spec.Limit),
+		Blocks: spec.Blocks, BlockPages: coherence.Page(spec.BlockPages), FirstTouch: spec.FirstTouch, Limit: int(spec.Limit),
 	})
 	if err != nil {
 		return nil, err

@@ -99,7 +99,8 @@ func faultOf(write bool) coherence.Kind {
 }
 
 // miss tells the machine of a page that somebody waits for in this view, and asks for
-// those that will follow.
+// those that will follow. To ask is to touch: where nobody has, a guess that something will be
+// written must not decide where it is stored.
 func (v *view) miss(p coherence.Page, write bool) error {
 	s := v.space
 	absent := !s.host.State(p).Readable()
@@ -109,6 +110,9 @@ func (v *view) miss(p coherence.Page, write bool) error {
 	ahead := v.walk.Miss(uint32(p), s.spec.Pages)
 	for i := range ahead.N {
 		next := coherence.Page(int(ahead.First) + i*ahead.Stride)
+		if _, known := s.host.Home(next); write && !known {
+			continue
+		}
 		if err := v.prefetch(next, write); err != nil {
 			return err
 		}
