@@ -23,8 +23,8 @@ func TestHistories(t *testing.T) {
 	for _, l := range layouts() {
 		t.Run(l.String(), func(t *testing.T) {
 			seed := uint64(time.Now().UnixNano())
-			out := launch(t, l.hosts, ranks, order{
-				Program: "history", Kinds: sequentialKinds(), Procs: l.procs, Seed: seed, Budget: budget(150*time.Millisecond, 5*time.Second),
+			out := launch(t, l, ranks, order{
+				Program: "history", Kinds: sequentialKinds(), Seed: seed, Budget: budget(150*time.Millisecond, 5*time.Second),
 			})
 			results := 0
 			for lines := json.NewDecoder(bytes.NewReader(out)); ; results++ {
@@ -172,7 +172,7 @@ func (r *rank) histories(name string) (result historyResult, err error) {
 	if err != nil {
 		return result, err
 	}
-	w, m, err := k.open(r.ctx, r.comm, 2*page)
+	w, m, err := k.open(r, 2*page)
 	if err != nil {
 		return result, err
 	}

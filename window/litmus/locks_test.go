@@ -19,8 +19,8 @@ import (
 func TestLocks(t *testing.T) {
 	for _, l := range layouts() {
 		t.Run(l.String(), func(t *testing.T) {
-			out := launch(t, l.hosts, ranks, order{
-				Program: "locks", Procs: l.procs, Budget: budget(30*time.Millisecond, 2*time.Second),
+			out := launch(t, l, ranks, order{
+				Program: "locks", Budget: budget(30*time.Millisecond, 2*time.Second),
 			})
 			results := 0
 			for lines := json.NewDecoder(bytes.NewReader(out)); ; results++ {
@@ -159,7 +159,7 @@ func (r *rank) guard(name string, g guard) (result lockResult, err error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return result, err
 	}
-	w, locked, err := lockKind.open(r.ctx, r.comm, 2*page)
+	w, locked, err := lockKind.open(r, 2*page)
 	if err != nil {
 		return result, err
 	}

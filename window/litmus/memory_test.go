@@ -2,7 +2,6 @@ package litmus
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"github.com/golaunch/golaunch/runtime/world"
@@ -47,19 +46,25 @@ func kindNamed(name string) (kind, error) {
 }
 
 // open makes a window of n elements a rank, and the memory. It is collective.
-func (k kind) open(ctx context.Context, comm *world.Comm, n int) (*window.Window[int64], memory, error) {
+func (k kind) open(r *rank, n int) (*window.Window[int64], memory, error) {
 	var options []window.Option
 	if k.coherent {
 		options = append(options, window.Coherent)
+		if r.CacheLimit > 0 {
+			options = append(options, window.CacheLimit(r.CacheLimit))
+		}
+		if r.FirstTouch {
+			options = append(options, window.FirstTouch)
+		}
 	}
-	w, err := window.Allocate[int64](ctx, comm, n, options...)
+	w, err := window.Allocate[int64](r.ctx, r.comm, n, options...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.Fence(ctx); err != nil {
+	if err := w.Fence(r.ctx); err != nil {
 		return nil, nil, err
 	}
-	m, err := k.access(w, comm)
+	m, err := k.access(w, r.comm)
 	return w, m, err
 }
 

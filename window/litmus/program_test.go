@@ -24,10 +24,10 @@ import (
 type order struct {
 	Program string
 	Kinds   []string
-	Procs   int           // GOMAXPROCS
 	Budget  time.Duration // of each part
 	Seed    uint64
 	All     bool // placements of each shape, rather than one of them
+	layout
 }
 
 const orderVariable = "GOLAUNCH_LITMUS"
@@ -135,8 +135,9 @@ var golaunch = sync.OnceValues(func() (string, error) {
 })
 
 // launch has the ranks of hosts do as they are ordered, and returns what rank 0 writes.
-func launch(t *testing.T, hosts, ranks int, o order) []byte {
+func launch(t *testing.T, l layout, ranks int, o order) []byte {
 	t.Helper()
+	o.layout = l
 	worldtest.Alone(t)
 	command, err := golaunch()
 	if err != nil {
@@ -149,39 +150,59 @@ func launch(t *testing.T, hosts, ranks int, o order) []byte {
 	ctx, cancel := context.WithTimeout(t.Context(), o.deadline()+10*time.Second)
 	defer cancel()
 	args := []string{"-n", fmt.Sprint(ranks), os.Args[0]}
-	if hosts > 1 {
-		args = append([]string{"--virtual-hosts", fmt.Sprint(hosts)}, args...)
+	if l.Hosts > 1 {
+		args = append([]string{"--virtual-hosts", fmt.Sprint(l.Hosts)}, args...)
 	}
 	cmd := exec.CommandContext(ctx, command, args...)
 	cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s on %d hosts, GOMAXPROCS %d: %v\n%s", o.Program, hosts, o.Procs, err, out)
+		t.Fatalf("%s on %v: %v\n%s", o.Program, l, err, out)
 	}
 	return out
 }
 
-// A layout is where ranks are and how many cores of Go each has.
-type layout struct{ hosts, procs int }
+// A layout is where ranks are, how many cores of Go each has, and how coherent windows are
+// cached.
+type layout struct {
+	Hosts, Procs int
+	CacheLimit   int // 0: none
+	FirstTouch   bool
+}
 
-func (l layout) String() string { return fmt.Sprintf("%d hosts, GOMAXPROCS %d", l.hosts, l.procs) }
+func (l layout) String() string {
+	s := fmt.Sprintf("%d hosts, GOMAXPROCS %d", l.Hosts, l.Procs)
+	if l.CacheLimit > 0 {
+		s += fmt.Sprintf(", %d bytes of cache", l.CacheLimit)
+	}
+	if l.FirstTouch {
+		s += ", first touch"
+	}
+	return s
+}
 
 func soaking() bool { return os.Getenv("GOLAUNCH_SOAK") != "" }
 
 // layouts are all where there is time, and else each number once.
 func layouts() []layout {
 	if !soaking() {
-		return []layout{{1, 2}, {2, 1}, {4, 4}}
+		return []layout{{Hosts: 1, Procs: 2}, {Hosts: 2, Procs: 1}, {Hosts: 4, Procs: 4}, {Hosts: 4, Procs: 2, CacheLimit: small}}
 	}
 	var all []layout
 	for _, hosts := range []int{1, 2, 4} {
 		for _, procs := range []int{1, 2, 4} {
-			all = append(all, layout{hosts, procs})
+			all = append(all, layout{Hosts: hosts, Procs: procs})
+		}
+		if hosts > 1 {
+			all = append(all, layout{Hosts: hosts, Procs: 2, CacheLimit: small}, layout{Hosts: hosts, Procs: 2, FirstTouch: true})
 		}
 	}
 	return all
 }
+
+// small is a cache that has no room for two locations that are apart.
+const small = page * 8
 
 // ranks is how many each job has, whatever the layout.
 const ranks = 4

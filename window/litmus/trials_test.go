@@ -22,8 +22,8 @@ import (
 func TestShapes(t *testing.T) {
 	for _, l := range layouts() {
 		t.Run(l.String(), func(t *testing.T) {
-			for _, got := range shapeResults(t, launch(t, l.hosts, ranks, order{
-				Program: "trials", Kinds: kindNames(), Procs: l.procs, Budget: budget(10*time.Millisecond, 500*time.Millisecond),
+			for _, got := range shapeResults(t, launch(t, l, ranks, order{
+				Program: "trials", Kinds: kindNames(), Budget: budget(10*time.Millisecond, 500*time.Millisecond),
 				All: soaking(), Seed: rand.Uint64(),
 			})) {
 				k, err := kindNamed(got.Kind)
@@ -100,7 +100,7 @@ func trialsProgram(r *rank) error {
 		if err != nil {
 			return err
 		}
-		w, m, err := k.open(r.ctx, r.comm, most*maxLocs)
+		w, m, err := k.open(r, most*maxLocs)
 		if err != nil {
 			return err
 		}
