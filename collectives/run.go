@@ -12,7 +12,7 @@ import (
 // of it, in bytes.
 const (
 	pipePiece = 16 << 10
-	linkPiece = 256 << 10
+	linkPiece = 512 << 10
 )
 
 // A run is a program being carried out. All streams whose next step waits for no
