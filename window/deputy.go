@@ -40,11 +40,15 @@ var (
 func lockMode(mode uint8) lock.Mode { return lock.Mode(mode) }
 
 // request acquires the lock, or has a goroutine wait for it. Its answer says that it is
-// held, or why not.
+// held, or why not. A request may arrive after the news that its origin has failed: then nobody
+// would give the lock back.
 func (d *deputy) request(mode lock.Mode, p packet.Packet) {
+	failed := d.failure()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
+	case failed != nil:
+		d.answer(&p, failed)
 	case mode != lock.Shared && mode != lock.Exclusive:
 		d.answer(&p, fmt.Errorf("mode %d", mode))
 	case d.state != idle:
@@ -57,6 +61,9 @@ func (d *deputy) request(mode lock.Mode, p packet.Packet) {
 	}
 }
 
+// failure is why the origin has failed, nil if it has not as far as this rank knows.
+func (d *deputy) failure() error { return d.service.core.in.Failure(d.client.member) }
+
 // wait is called with mu held.
 func (d *deputy) wait(mode lock.Mode, p packet.Packet) {
 	var ctx context.Context
@@ -68,6 +75,9 @@ func (d *deputy) wait(mode lock.Mode, p packet.Packet) {
 
 func (d *deputy) acquire(ctx context.Context, p packet.Packet) {
 	err := d.lock.Acquire(ctx, d.mode)
+	if failed := d.failure(); failed != nil && err == nil {
+		err = errors.Join(failed, d.lock.Release(d.mode))
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state = holding

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -259,6 +260,9 @@ func TestWaiterOnAnotherHostFails(t *testing.T) {
 		r.no(w.Lock(r, 0, window.Exclusive))
 		ready.meet(r)
 		<-failed
+		for world.Of(r.comm).Failure(1) == nil && r.Err() == nil { // the news may be later than the request
+			runtime.Gosched()
+		}
 		r.no(w.Unlock(0))
 		for { // until the other's request is gone
 			err := w.Lock(r, 0, window.Exclusive)
