@@ -86,7 +86,8 @@ type Config struct {
 	Progress func()
 	// Watches says that the rank itself waits for the descriptor of an endpoint that is a
 	// Waker to be readable, after Rest, and then Polls: no goroutine of the endpoint does
-	// instead.
+	// instead. Goroutines that take in what arrives all the same, because a connection is
+	// encrypted, announce it as to any rank.
 	Watches bool
 	// Served, when not nil, is called by a goroutine of the endpoint, which may hold
 	// locks, after it has served peers because the rank did not poll: a rank that
@@ -233,6 +234,21 @@ type Conn interface {
 	Close() error
 }
 
+// A TrySender is a Conn that can send without blocking: for who must not wait, as in a handler.
+type TrySender interface {
+	// TrySend is Send if there is credit. sent is false when Send would block, or when the
+	// Conn cannot tell; then msg has not been sent. It is ordered with Sends, and its errors
+	// are those of Send.
+	TrySend(msg []byte) (sent bool, err error)
+}
+
+// A PutSender is a Conn on which a Put and the message that tells of it can leave together.
+type PutSender interface {
+	// PutSend is Put(dst, src, 0) and then, unless that is an error, Send(msg). If only the
+	// message is refused (ErrTooLong), src may have been put.
+	PutSend(dst Remote, src, msg []byte) error
+}
+
 // A Mapper is an Endpoint that can place a peer's memory in this process's
 // address space; loads, stores and CPU atomics then reach it directly.
 type Mapper interface {
@@ -243,9 +259,9 @@ type Mapper interface {
 }
 
 // A Waker is an Endpoint with a descriptor that is readable, level-triggered, when a Poll
-// may find something: for a rank that waits for other descriptors as well
-// (Config.Watches). A blocked call's Wait then Polls, too, if need be with no room for
-// completions.
+// may find something that nobody has rung for: for a rank that waits for other descriptors as
+// well (Config.Watches). Before it waits it Rests. A blocked call's Wait then Polls, too, if
+// need be with no room for completions.
 type Waker interface {
 	Descriptor() int
 }

@@ -29,6 +29,10 @@ func TestConformance(t *testing.T) {
 	t.Run("encrypted", func(t *testing.T) {
 		transporttest.Run(t, suite(encrypted, transporttest.Allocates("crypto/tls allocates for each record it reads")))
 	})
+	t.Run("watched", func(t *testing.T) { transporttest.RunWatched(t, suite(loopback(), transporttest.Watching())) })
+	t.Run("watched, encrypted", func(t *testing.T) {
+		transporttest.RunWatched(t, suite(encrypted, transporttest.Watching()))
+	})
 	t.Run("Delaying", func(t *testing.T) {
 		transporttest.Run(t, suite(transporttest.Delaying(loopback(), transporttest.Seed(t))))
 	})

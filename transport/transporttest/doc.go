@@ -9,7 +9,9 @@
 //
 // [Run] checks the rules written down in package transport, each in a function
 // named for its rule, and nothing that only one transport has; what is optional
-// ([transport.Mapper]) is asked of the endpoint. [NewWorld] opens the endpoints of
+// ([transport.Mapper], [transport.Rester], [transport.TrySender], [transport.PutSender]) is
+// asked of the endpoint or the connection. [RunWatched] checks the endpoints of ranks that
+// wait for their descriptors ([transport.Waker], Config.Watches). [NewWorld] opens the endpoints of
 // a whole job in this process, on a [Job] that plays the part of the world:
 // segments, scratch memory, doorbells, waiting and failures.
 //

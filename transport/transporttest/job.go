@@ -17,12 +17,16 @@ type Job struct {
 	memory func(n int) []byte
 	why    string // not "": why a steady state may allocate
 	events bell   // rings when a rank begins to wait
+	// watching: the ranks wait for their endpoints' descriptors, and poll.
+	watching bool
 }
 
 type jobRank struct {
-	bell    bell
-	waiting atomic.Int64
-	failed  atomic.Bool
+	bell     bell
+	waiting  atomic.Int64
+	failed   atomic.Bool
+	endpoint transport.Endpoint // set by NewWorld
+	rung     int                // if the rank is watching: an eventfd, for what rings
 	// progress is called by Config.Progress, if it is set.
 	progress atomic.Pointer[func()]
 
@@ -68,10 +72,11 @@ func (j *Job) Config(rank int) transport.Config {
 		Rank: rank, Size: len(j.ranks),
 		Segment: j.segment,
 		Scratch: func(n int) ([]byte, transport.Remote, error) { return j.scratch(rank, n) },
-		Ring:    func(r int) { j.ranks[r].bell.ring() },
+		Ring:    func(r int) { j.ranks[r].ring() },
 		Wait: func(ctx context.Context, peer int, ready func() bool) error {
 			return j.wait(ctx, rank, peer, ready)
 		},
+		Watches: j.watching,
 		Progress: func() {
 			if f := j.ranks[rank].progress.Load(); f != nil {
 				(*f)()
@@ -146,6 +151,9 @@ func (j *Job) wait(ctx context.Context, rank, peer int, ready func() bool) error
 	j.events.ring()
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*patience(), errNobodyRang)
 	defer cancel()
+	if j.watching {
+		return r.watchUntil(ctx, nil, func([]transport.Completion) bool { return ready() })
+	}
 	return r.bell.until(ctx, func() (bool, error) {
 		if !ready() && j.ranks[peer].failed.Load() {
 			return false, fmt.Errorf("rank %d: %w", peer, transport.ErrPeerFailed)

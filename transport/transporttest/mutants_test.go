@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -52,8 +53,10 @@ const mutantVariable = "GOLAUNCH_TEST_MUTANT"
 // TestSuiteFindsMistakes runs the suite over each mutant in a process of its own,
 // where it must fail.
 func TestSuiteFindsMistakes(t *testing.T) {
+	maps.Copy(mutants, sideMutants)
 	for name, m := range mutants {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting for what does not happen
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMutant$/^"+m.rule, "-test.v")
 			cmd.Env = append(os.Environ(), mutantVariable+"="+name, "GOLAUNCH_TEST_PATIENCE=2s")
 			out, err := cmd.CombinedOutput()
@@ -67,12 +70,18 @@ func TestSuiteFindsMistakes(t *testing.T) {
 
 // TestMutant is the suite over one mutant; on its own, over none, it passes.
 func TestMutant(t *testing.T) {
+	maps.Copy(mutants, sideMutants)
 	m, chosen := mutants[os.Getenv(mutantVariable)]
 	if !chosen {
 		m.endpoint = func(e transport.Endpoint) transport.Endpoint { return e }
 	}
 	transporttest.Run(t, func(t testing.TB, size int) *transporttest.World {
 		return transporttest.NewWorld(t, mutated{transporttest.NewReference(), m}, size)
+	})
+	t.Run("watched", func(t *testing.T) {
+		transporttest.RunWatched(t, func(t testing.TB, size int) *transporttest.World {
+			return transporttest.NewWorld(t, mutated{transporttest.NewReference(), m}, size, transporttest.Watching())
+		})
 	})
 }
 
@@ -85,6 +94,9 @@ func (p mutated) Open(cfg transport.Config) (transport.Endpoint, error) {
 	e, err := p.Provider.Open(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if p.mutant.rule == pollsItself {
+		go pollItself(cfg, e)
 	}
 	return p.mutant.endpoint(e), nil
 }

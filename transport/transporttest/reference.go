@@ -2,9 +2,12 @@ package transporttest
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/transport"
 )
@@ -31,6 +34,12 @@ func (r *Reference) Open(cfg transport.Config) (transport.Endpoint, error) {
 		done: make([]transport.Completion, 0, 2*transport.MinOutstanding),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
+	if cfg.Watches {
+		var err error
+		if e.event, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+			return nil, err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ranks[cfg.Rank] = e
@@ -45,6 +54,7 @@ type referenceEndpoint struct {
 	cancel context.CancelFunc
 	closed atomic.Bool // written under the lock; read also by waiting calls
 
+	event   int // if the rank watches it: not 0 while there is something for Poll
 	regions map[uint64][]byte
 	lastKey uint64
 	done    []transport.Completion // bounded by its capacity
@@ -121,6 +131,7 @@ func (e *referenceEndpoint) Poll(done []transport.Completion) (int, error) {
 	if e.closed.Load() {
 		return 0, transport.ErrClosed
 	}
+	defer e.calm()
 	n := copy(done, e.done)
 	e.done = e.done[:copy(e.done, e.done[n:])]
 	if n > 0 {
@@ -139,6 +150,31 @@ func (e *referenceEndpoint) Poll(done []transport.Completion) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// Descriptor is readable while there is something for Poll.
+func (e *referenceEndpoint) Descriptor() int { return e.event }
+
+// awake says that there is something for Poll.
+func (e *referenceEndpoint) awake() {
+	switch {
+	case !e.cfg.Watches:
+		e.cfg.Ring(e.cfg.Rank)
+	case !e.closed.Load():
+		_, _ = unix.Write(e.event, binary.NativeEndian.AppendUint64(nil, 1))
+	}
+}
+
+// calm says that there is nothing any more, if it is so.
+func (e *referenceEndpoint) calm() {
+	left := len(e.done) > 0
+	for _, q := range e.from {
+		left = left || q != nil && q.lent < q.count
+	}
+	if e.cfg.Watches && !left {
+		var count [8]byte
+		_, _ = unix.Read(e.event, count[:])
+	}
 }
 
 func (q *messageQueue) takeBack() bool {
@@ -164,9 +200,12 @@ func (q *messageQueue) add(msg []byte) {
 
 func (e *referenceEndpoint) Close() error {
 	e.job.mu.Lock()
-	e.closed.Store(true)
+	first := !e.closed.Swap(true)
 	e.job.mu.Unlock()
 	e.cancel()
+	if first && e.cfg.Watches {
+		_ = unix.Close(e.event)
+	}
 	for rank := range e.cfg.Size {
 		e.cfg.Ring(rank)
 	}

@@ -75,7 +75,7 @@ func (c *referenceConn) operate(op transport.OpID, do func() error) error {
 			return err
 		}
 		c.e.done = append(c.e.done, transport.Completion{Op: op, Rank: c.peer.cfg.Rank})
-		c.e.cfg.Ring(c.e.cfg.Rank)
+		c.e.awake()
 		return nil
 	})
 }
@@ -152,15 +152,36 @@ func (c *referenceConn) Send(msg []byte) error {
 	if len(msg) > transport.MaxMessage {
 		return fmt.Errorf("rank %d: Send of %d bytes: %w", c.peer.cfg.Rank, len(msg), transport.ErrTooLong)
 	}
-	return c.locked(&c.buffer, func() error {
-		q := &c.peer.from[c.e.cfg.Rank]
-		if *q == nil {
-			*q = new(messageQueue)
-		}
-		(*q).add(msg)
-		c.peer.cfg.Ring(c.peer.cfg.Rank)
-		return nil
-	})
+	return c.locked(&c.buffer, func() error { return c.add(msg) })
+}
+
+// TrySend is Send that gives up where that waits.
+func (c *referenceConn) TrySend(msg []byte) (sent bool, err error) {
+	if len(msg) > transport.MaxMessage {
+		return false, fmt.Errorf("rank %d: TrySend of %d bytes: %w", c.peer.cfg.Rank, len(msg), transport.ErrTooLong)
+	}
+	return c.once(&c.buffer, func() error { return c.add(msg) })
+}
+
+// PutSend gains nothing here.
+func (c *referenceConn) PutSend(dst transport.Remote, src, msg []byte) error {
+	if err := c.Put(dst, src, 0); err != nil {
+		return err
+	}
+	return c.Send(msg)
+}
+
+// add queues a message.
+//
+// Precondition: a buffer is free.
+func (c *referenceConn) add(msg []byte) error {
+	q := &c.peer.from[c.e.cfg.Rank]
+	if *q == nil {
+		*q = new(messageQueue)
+	}
+	(*q).add(msg)
+	c.peer.awake()
+	return nil
 }
 
 // Flush has nothing to wait for: operations take effect before their calls

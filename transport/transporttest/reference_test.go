@@ -21,4 +21,9 @@ func TestReference(t *testing.T) {
 			})
 		})
 	}
+	t.Run("watched", func(t *testing.T) {
+		transporttest.RunWatched(t, func(t testing.TB, size int) *transporttest.World {
+			return transporttest.NewWorld(t, transporttest.NewReference(), size, transporttest.Watching())
+		})
+	})
 }

@@ -38,11 +38,19 @@ type check struct {
 // does that.
 func Run(t *testing.T, newWorld func(t testing.TB, size int) *World) {
 	checks := slices.Concat(transferChecks, boundsChecks, keyChecks, atomicChecks, messageChecks, creditChecks,
-		completionChecks, restChecks, closeChecks, failureChecks, concurrencyChecks, programChecks)
+		completionChecks, trySendChecks, putSendChecks, restChecks, closeChecks, failureChecks, concurrencyChecks, programChecks)
 	for _, c := range checks {
 		t.Run(c.rule, func(t *testing.T) { c.run(t, newNodes(t, newWorld, c.size)) })
 	}
 	t.Run("Close leaves no goroutine behind", func(t *testing.T) { leavesNothing(t, newWorld) })
+}
+
+// RunWatched checks what the transport under newWorld promises ranks that wait for its
+// descriptors themselves: its endpoints are Wakers, and newWorld has the option [Watching].
+func RunWatched(t *testing.T, newWorld func(t testing.TB, size int) *World) {
+	for _, c := range watchChecks {
+		t.Run(c.rule, func(t *testing.T) { c.run(t, newNodes(t, newWorld, c.size)) })
+	}
 }
 
 // newNodes opens a world and connects every rank with every rank, itself

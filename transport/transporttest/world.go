@@ -18,6 +18,7 @@ type Option func(*options)
 type options struct {
 	memory    func(n int) []byte
 	allocates string
+	watches   bool
 }
 
 // WithMemory makes memory the source of segments and scratch memory. It returns
@@ -32,6 +33,9 @@ func Allocates(why string) Option {
 	return func(o *options) { o.allocates = why }
 }
 
+// Watching makes ranks that set Config.Watches: for [RunWatched].
+func Watching() Option { return func(o *options) { o.watches = true } }
+
 // NewWorld opens the endpoints of size ranks in this process. They are closed
 // when the test ends.
 func NewWorld(t testing.TB, p transport.Provider, size int, opts ...Option) *World {
@@ -42,6 +46,9 @@ func NewWorld(t testing.TB, p transport.Provider, size int, opts ...Option) *Wor
 	}
 	w := &World{Job: NewJob(size, o.memory)}
 	w.Job.why = o.allocates
+	if o.watches {
+		w.Job.watch(t)
+	}
 	for rank := range size {
 		e, err := p.Open(w.Job.Config(rank))
 		if err != nil {
@@ -49,6 +56,7 @@ func NewWorld(t testing.TB, p transport.Provider, size int, opts ...Option) *Wor
 		}
 		t.Cleanup(func() { closeEndpoint(t, rank, e) })
 		w.Endpoints = append(w.Endpoints, e)
+		w.Job.ranks[rank].endpoint = e
 	}
 	return w
 }

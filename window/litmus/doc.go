@@ -12,7 +12,8 @@
 // processes under golaunch, on one host and on several that share no memory; this test
 // binary is their program. They run with a goroutine that makes garbage and collects it all
 // the time, with GOMAXPROCS 1, 2 and 4, and with coherent windows whose hosts may cache no more
-// than a page, or whose pages are stored where they are touched first. Every check is shown to be able to fail.
+// than a page, or whose pages are stored where they are touched first. Every check is shown
+// to be able to fail.
 //
 // GOLAUNCH_SOAK=1 runs all combinations, for minutes; without it there are a few, for
 // seconds.

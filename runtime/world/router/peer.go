@@ -99,12 +99,6 @@ func (r *Router) SendInPlace(ctx context.Context, rank int, port uint32, buf []b
 	return nil
 }
 
-// A trier is a connection that can send a message without blocking, or say that
-// it cannot.
-type trier interface {
-	TrySend(msg []byte) (sent bool, err error)
-}
-
 // Post sends a message like Send, but never blocks: a handler may call it. It goes
 // out at once if the connection can tell that there is credit, else by a
 // goroutine. Posts to one rank stay in order. An error of the connection is not
@@ -142,7 +136,7 @@ func (p *peer) try(buf []byte) (sent bool) {
 	if c == nil {
 		return false
 	}
-	t, ok := (*c).(trier)
+	t, ok := (*c).(transport.TrySender)
 	if !ok {
 		return false
 	}

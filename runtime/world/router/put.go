@@ -6,8 +6,8 @@ import (
 	"github.com/golaunch/golaunch/transport"
 )
 
-// A putSender is a connection that does a Send, a Put and another Send together.
-type putSender interface {
+// A sendPutSender is a transport.PutSender that does a Send before these, together with them.
+type sendPutSender interface {
 	SendPutSend(before []byte, dst transport.Remote, src, then []byte) error
 }
 
@@ -35,7 +35,7 @@ func (r *Router) SendPutSend(ctx context.Context, rank int, before []byte, dst t
 }
 
 func sendPutSend(c transport.Conn, before []byte, dst transport.Remote, src, then []byte) error {
-	if p, ok := c.(putSender); ok {
+	if p, ok := c.(sendPutSender); ok {
 		return p.SendPutSend(before, dst, src, then)
 	}
 	return apart(c, before, dst, src, then)
@@ -55,7 +55,7 @@ func apart(c transport.Conn, before []byte, dst transport.Remote, src, then []by
 }
 
 func (c *counted) SendPutSend(before []byte, dst transport.Remote, src, then []byte) error {
-	p, ok := c.Conn.(putSender)
+	p, ok := c.Conn.(sendPutSender)
 	if !ok {
 		return apart(c, before, dst, src, then)
 	}

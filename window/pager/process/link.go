@@ -217,14 +217,9 @@ func (l *link) fits() (n int) {
 	return n
 }
 
-// A putSender is a connection that does a Put and a Send together.
-type putSender interface {
-	PutSend(dst transport.Remote, src, msg []byte) error
-}
-
 func (l *link) post(at transport.Remote, last, b []byte) {
 	if last != nil {
-		if p, ok := l.conn.(putSender); ok {
+		if p, ok := l.conn.(transport.PutSender); ok {
 			l.check(p.PutSend(at, last, b))
 			return
 		}
