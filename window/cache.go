@@ -66,8 +66,8 @@ func (c *core) Prefetch(first, n int, access Access) error {
 }
 
 // Evict gives up what this host has cached of the elements first, first+1, ... of Map's
-// slice: its memory is free, and the next access fetches them again. Parts of ranks of
-// this host, and what was fetched a moment ago, stay.
+// slice: its memory is free, and the next access fetches them again. Pages whose home this
+// host is, as it is of its ranks' parts, and what was fetched a moment ago stay.
 func (c *core) Evict(first, n int) error { return c.advise("Evict", first, n, pager.Evict) }
 
 func (c *core) advise(op string, first, n int, mode line.Mode) error {

@@ -76,7 +76,7 @@
 // its acknowledgements are given, and what still arrives from it is thrown away. If it
 // was the only one that had a page's content, the page is Lost: an error for everybody
 // who asks for it, never an older content. So are the pages whose home it was; copies
-// of them that other hosts have stay usable.
+// of them that other hosts have stay usable until they are evicted.
 //
 // # Size
 //
