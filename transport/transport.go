@@ -80,7 +80,7 @@ type Config struct {
 	Wait func(ctx context.Context, peer int, ready func() bool) error
 	// Progress, when not nil, is called by a goroutine of the endpoint, which holds
 	// no lock then, after it has left something for Poll that nobody may be polling
-	// for; Ring was called before. It may Poll. It does not wait for a peer, and
+	// for, or when what the last Poll delivered may have to be given back; Ring was called before. It may Poll. It does not wait for a peer, and
 	// calls no Close: the endpoint does nothing else until it returns. A transport
 	// without goroutines never calls it.
 	Progress func()
@@ -182,7 +182,9 @@ type Endpoint interface {
 	//
 	// Buffers of messages go back to their senders with the Poll after the one that
 	// delivered them. A rank that is about to sleep polls until nothing comes;
-	// otherwise a sender may wait for a buffer that nobody looks at any more.
+	// otherwise a sender may wait for a buffer that nobody looks at any more. A Rester
+	// sees to that itself: when the rank rests, or is found out not to poll, it has
+	// Progress called for buffers that were not given back.
 	Poll(done []Completion) (int, error)
 	// Close ends every connection. Operations in flight, blocked ones included, end
 	// with ErrClosed, and the memory of Segment and Scratch is not touched any more

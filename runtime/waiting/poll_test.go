@@ -3,20 +3,23 @@ package waiting
 import (
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A source does what it is told; nil: nothing.
-type source struct{ poll, rest, drowse func() }
+type source struct {
+	poll         func() bool
+	rest, drowse func()
+}
 
-func (s source) Poll() bool { return do(s.poll) }
+func (s source) Poll() bool { return s.poll != nil && s.poll() }
 func (s source) Rest()      { do(s.rest) }
 func (s source) Drowse()    { do(s.drowse) }
 
-func do(f func()) bool {
+func do(f func()) {
 	if f != nil {
 		f()
 	}
-	return f != nil
 }
 
 func TestWaitingPolls(t *testing.T) {
@@ -26,10 +29,11 @@ func TestWaitingPolls(t *testing.T) {
 		t.Cleanup(w.Close)
 		var f flag
 		polls := 0
-		w.SetPoll(PollTime, source{poll: func() {
+		w.SetPoll(PollTime, source{poll: func() bool {
 			if polls++; polls == 3 {
 				f.up.Store(true)
 			}
+			return polls == 3
 		}, rest: func() { t.Error("it rests although what it waits for comes by polling") }})
 		if err := receive(t, until(w, t.Context(), &f)); err != nil {
 			t.Error(err)
@@ -53,7 +57,7 @@ func TestRestComesBeforeSleep(t *testing.T) {
 			t.Cleanup(w.Close)
 			var f flag
 			var rested, polled atomic.Int64
-			w.SetPoll(PollTime, source{poll: func() { polled.Add(1) }, rest: func() { rested.Add(1); rest(w, &f) }})
+			w.SetPoll(PollTime, source{poll: func() bool { return polled.Add(1) == 0 }, rest: func() { rested.Add(1); rest(w, &f) }})
 			if err := receive(t, until(w, t.Context(), &f)); err != nil {
 				t.Error(err)
 			}
@@ -61,6 +65,33 @@ func TestRestComesBeforeSleep(t *testing.T) {
 				t.Errorf("rested %d times after %d polls", rested.Load(), polled.Load())
 			}
 		})
+	}
+}
+
+// What a Poll has brought goes back with the next one: the last before the rank sleeps
+// brings nothing, however late it is.
+func TestLastPollBringsNothing(t *testing.T) {
+	for _, cores := range []int{1, 2} {
+		w := New(world(t, 2, cores), 0)
+		t.Cleanup(w.Close)
+		var f flag
+		var began time.Time
+		brought := false
+		w.SetPoll(PollTime, source{poll: func() bool {
+			if began.IsZero() {
+				began = time.Now()
+			}
+			brought = time.Since(began) < 10*PollTime
+			return brought
+		}, rest: func() {
+			if brought {
+				t.Errorf("%d cores: it rests after a Poll that brought something", cores)
+			}
+			f.up.Store(true)
+		}})
+		if err := receive(t, until(w, t.Context(), &f)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

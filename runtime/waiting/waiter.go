@@ -109,7 +109,8 @@ func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) 
 }
 
 // poll looks at c, after each Poll of source and each pause, until c or ctx is over or
-// the time is; then source may Rest. source or pause may be nil.
+// the time is; then source may Rest. It does not before a Poll has brought nothing: what
+// one has brought is given back to its senders by the next. source or pause may be nil.
 //
 // It does not call Gosched for each pause: with nothing else to run in this
 // process that still makes the scheduler wake a thread to look for work, which
@@ -121,9 +122,7 @@ func (w *Waiter) awake(ctx context.Context, c Condition) (over bool, err error) 
 func poll(ctx context.Context, c Condition, limit time.Duration, source Source, pause func()) (over bool, err error) {
 	var start time.Time
 	for pauses := 1; ; pauses++ {
-		if source != nil {
-			source.Poll()
-		}
+		brought := source != nil && source.Poll()
 		if pause != nil {
 			pause()
 		}
@@ -138,7 +137,7 @@ func poll(ctx context.Context, c Condition, limit time.Duration, source Source, 
 		}
 		if start.IsZero() {
 			start = time.Now()
-		} else if time.Since(start) > limit {
+		} else if !brought && time.Since(start) > limit {
 			if source != nil {
 				source.Rest()
 			}

@@ -3,6 +3,7 @@ package tcp
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -19,7 +20,7 @@ type poller struct {
 	seen    uint64
 	same    int // Polls since then
 	polls   uint64
-	lent    bool // the last Poll delivered messages from inboxes
+	lent    atomic.Bool // the last Poll delivered messages from inboxes
 	hands   hands
 	events  [maxEvents]unix.EpollEvent
 	unread  int // Polls since sockets were looked at
@@ -43,7 +44,7 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if e.closed.Load() {
 		return 0, fmt.Errorf("tcp: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	if x.lent {
+	if x.lent.Load() {
 		e.giveBack()
 	}
 	if x.hands = (hands{done: done}); e.worthReading() {
@@ -103,14 +104,19 @@ func (e *endpoint) takeQueued(done []transport.Completion) int {
 		e.arrivals.places.Add(1)
 		e.wakeBlocked()
 	}
-	e.poll.lent = n > completions
+	if n > completions {
+		e.poll.lent.Store(true)
+		if !e.watcher.polling.Load() {
+			e.watcher.startPolling() // and be looked after: the rank may not Poll again
+		}
+	}
 	return n
 }
 
 // giveBack frees the messages of the last Poll, and lets their senders know when
 // they wait for it.
 func (e *endpoint) giveBack() {
-	e.poll.lent = false
+	e.poll.lent.Store(false)
 	for p := e.arrivals.giveBack(); p != nil; p = e.arrivals.giveBack() {
 		p.gaveCredit()
 	}
@@ -197,10 +203,10 @@ func (e *endpoint) ringIfAny() {
 
 func (e *endpoint) ring() { e.cfg.Ring(e.cfg.Rank) }
 
-// tell announces what a goroutine of the endpoint has left for Poll. No lock is
-// held.
+// tell announces what a goroutine of the endpoint has left for Poll, or has found that
+// nobody has given back. No lock is held.
 func (e *endpoint) tell() {
-	if e.arrivals.queued.Load() == 0 {
+	if e.arrivals.queued.Load() == 0 && !e.poll.lent.Load() {
 		return
 	}
 	e.ring()

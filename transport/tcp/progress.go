@@ -146,6 +146,7 @@ func (w *watcher) timer() {
 	w.clock.mu.Unlock()
 	if look {
 		w.rest()
+		w.e.tell()
 	}
 	if tick {
 		w.e.tick()

@@ -5,15 +5,17 @@ package verbs
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/golaunch/golaunch/transport"
 )
 
 // A poller is what Poll alone touches.
 type poller struct {
-	mu   sync.Mutex // held by Poll; there to keep Close from under it
-	lent []message  // what the last Poll delivered
-	full int        // Polls in a row that lived on what was there
+	mu   sync.Mutex  // held by Poll; there to keep Close from under it
+	lent []message   // what the last Poll delivered
+	owes atomic.Bool // lent is not empty; for who does not hold mu
+	full int         // Polls in a row that lived on what was there
 }
 
 // pollsUnread is how many Polls may live on what is there already.
@@ -38,6 +40,7 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	}
 	n, completions, lent := e.arrivals.take(done, e.poll.lent)
 	e.poll.lent = lent
+	e.poll.owes.Store(len(lent) > 0)
 	if completions > 0 {
 		e.advance()
 	}
@@ -47,6 +50,9 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 // giveBack puts the buffers of the last Poll back into the receive queue, and then
 // lets their senders know: never the other way round.
 func (e *endpoint) giveBack() {
+	if len(e.poll.lent) == 0 {
+		return
+	}
 	for i := range e.poll.lent {
 		m := &e.poll.lent[i]
 		e.repost(m.buffer, m.mem, m.lkey)
@@ -57,7 +63,12 @@ func (e *endpoint) giveBack() {
 		*m = message{}
 	}
 	e.poll.lent = e.poll.lent[:0]
+	e.poll.owes.Store(false)
 }
+
+// wantsPoll reports whether somebody has to Poll: something is there, or senders may
+// wait for what the last Poll has delivered.
+func (e *endpoint) wantsPoll() bool { return e.arrivals.queued.Load() > 0 || e.poll.owes.Load() }
 
 // Rest says that the rank stops polling in a loop.
 func (e *endpoint) Rest() { e.watcher.rest() }
@@ -72,10 +83,10 @@ func (e *endpoint) advance() {
 	}
 }
 
-// tell announces what a goroutine of the endpoint has left for Poll. No lock is
-// held.
+// tell announces what a goroutine of the endpoint has left for Poll, or has found that
+// nobody has given back. No lock is held.
 func (e *endpoint) tell() {
-	if e.arrivals.queued.Load() == 0 || e.closed.Load() {
+	if !e.wantsPoll() || e.closed.Load() {
 		return
 	}
 	e.ring()

@@ -107,10 +107,10 @@ func (w *watcher) arm() {
 	}
 }
 
-// left announces what a caller's thread has left for Poll, and unless the rank polls
-// has the endpoint's goroutine tell of it.
+// left announces what a caller's thread has left for Poll, or not given back, and unless
+// the rank polls has the endpoint's goroutine tell of it.
 func (w *watcher) left() {
-	if w.e.arrivals.queued.Load() == 0 {
+	if !w.e.wantsPoll() {
 		return
 	}
 	w.e.ring()
