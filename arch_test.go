@@ -148,6 +148,7 @@ var floors = map[string][]string{
 // testFloors is what a room's tests may import beyond that.
 var testFloors = map[string][]string{
 	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
+	"runtime/arena":      {"runtime/arena/foreign", "transport/tcp", "transport/verbs"},
 	"transport/verbs":    {"transport/verbs/internal/forking"},
 	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
 	"launcher/crosshost": {"launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
@@ -183,7 +184,7 @@ func mayImportInTests(s source, room string) bool {
 	case "runtime/worldtest":
 		return !slices.Contains(floors["runtime/world"], s.dir())
 	case "transport/transporttest":
-		return strings.HasPrefix(s.dir(), "transport/") || strings.HasPrefix(s.dir()+"/", "runtime/world/")
+		return strings.HasPrefix(s.dir(), "transport/") || s.dir() == "runtime/arena" || strings.HasPrefix(s.dir()+"/", "runtime/world/")
 	}
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }

@@ -29,6 +29,7 @@ chosen() {
 	fi
 	case $1 in
 	world) echo '^(TestRing|TestPaths|TestOneSidedOverConnections|TestBurstsOfMessages|TestTruncatedMessageNamesBothLengths|TestFailedRankBreaksCollectives|TestRegisteredMemoryIsMapped)$' ;;
+	arena) echo '^(TestPeersReachSegments|TestLatePutMeetsQuarantine|TestUnmapRemapLatePut|TestUnmapRemapRemoteWrite|TestPreRegistration|TestPagesAreDeregisteredFirst|TestWideHold|TestFreeUnder|TestGoneConfirms|TestCloseLeavesNothing)$' ;;
 	window) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestProgramOrder|TestFlushCompletes|TestLongAccumulates|TestLargeElements|TestFreeReuseLateRemoteWrite|TestLateRemoteWriteUnconfirmed|TestWindowsRegisterNothing|TestOneMechanism)$' ;;
 	collectives) echo '^(TestEveryWayGivesTheSameBetweenHosts|TestLongVectorsBetweenHosts|TestDeathOfARankEndsTheOperation|TestMismatch)$' ;;
 	esac
@@ -50,7 +51,7 @@ join() { # guest, ranks, room
 
 case $1 in
 alone)
-	for room in world window collectives; do
+	for room in arena world window collectives; do
 		run 300 ./$room.test -test.short -test.v -test.run "$(chosen $room)" -test.skip "$left_out"
 	done
 	# Debian's older kernel has pages of coherent windows watched as the host's has.
