@@ -32,4 +32,4 @@ done
 $guest -t 1800 "$binary/verbs.test" -test.short -test.timeout 25m
 $guest -m 1200 -t 1800 "${files[@]}" $suites alone
 GOLAUNCH_VERBS_GUEST={} $guest -n 2 -t 300 "$binary/verbs.test" -test.v -test.run TestTwoGuests -test.timeout 4m
-$guest -n 2 -m 1200 -t 400 "${files[@]}" $suites joined {}
+$guest -n 2 -m 1200 -t 1800 "${files[@]}" $suites joined {}
