@@ -13,9 +13,6 @@ type regions struct {
 	mu   sync.RWMutex
 	last uint64
 	open map[uint64][]byte
-
-	landings    map[uint64]*landing
-	lastLanding uint64
 }
 
 const (
@@ -64,7 +61,7 @@ func (r *regions) remove(key uint64) {
 func (r *regions) removeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open, r.landings = nil, nil
+	r.open = nil
 }
 
 // A region is registered memory of this rank.
