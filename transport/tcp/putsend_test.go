@@ -81,6 +81,8 @@ func TestPutSendWithoutCredit(t *testing.T) {
 func TestPutSendAsThePeerLeaves(t *testing.T) {
 	for _, n := range []int{2 << 20, lentMessages * lentBytes} {
 		l := startLender(t, n)
+		reading := &l.to.peerAt(0).rx.mu
+		reading.Lock() // nothing, before the sender waits: as much would not fit
 		received := make(chan error, 1)
 		go func() {
 			done := make([]transport.Completion, 1)
@@ -93,7 +95,10 @@ func TestPutSendAsThePeerLeaves(t *testing.T) {
 		}()
 		waited := false
 		l.from.cfg.Wait = func(context.Context, int, func() bool) error {
-			waited = true
+			if !waited {
+				waited = true
+				reading.Unlock()
+			}
 			for end := time.Now().Add(wildPatience); l.from.peerAt(1).end() == nil; {
 				if _, err := l.from.Poll(make([]transport.Completion, 1)); err != nil || time.Now().After(end) {
 					return errors.Join(err, errors.New("the peer has not left"))
@@ -102,9 +107,10 @@ func TestPutSendAsThePeerLeaves(t *testing.T) {
 			return nil
 		}
 		check(t, l.c.(*conn).PutSend(l.at, make([]byte, n), []byte{1}))
-		check(t, <-received)
 		if !waited {
-			t.Errorf("%d bytes fit into the socket", n)
+			reading.Unlock()
+			t.Fatalf("%d bytes fit into the socket", n)
 		}
+		check(t, <-received)
 	}
 }
