@@ -80,9 +80,10 @@ type Config struct {
 	Wait func(ctx context.Context, peer int, ready func() bool) error
 	// Progress, when not nil, is called by a goroutine of the endpoint, which holds
 	// no lock then, after it has left something for Poll that nobody may be polling
-	// for, or when what the last Poll delivered may have to be given back; Ring was called before. It may Poll. It does not wait for a peer, and
-	// calls no Close: the endpoint does nothing else until it returns. A transport
-	// without goroutines never calls it.
+	// for, or when what the last Poll delivered may have to be given back; Ring was
+	// called before. It may Poll. It does not wait for a peer, and calls no Close: the
+	// endpoint does nothing else until it returns. A transport without goroutines never
+	// calls it.
 	Progress func()
 	// Watches says that the rank itself waits for the descriptor of an endpoint that is a
 	// Waker to be readable, after Rest, and then Polls: no goroutine of the endpoint does

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/runtime/world"
 	"github.com/golaunch/golaunch/window"
 )
@@ -136,7 +135,7 @@ func (l *litmus) rendezvous(i int, more bool) (bool, error) {
 			return p != stop, err
 		}
 		if spins%1000 == 0 {
-			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			relax.Yield()
 			if l.ctx.Err() != nil {
 				return false, context.Cause(l.ctx)
 			}

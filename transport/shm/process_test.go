@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -96,7 +97,7 @@ func (p *pair) relax(spins int) {
 		runtime.Gosched()
 	}
 	if spins%256 == 255 {
-		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		relax.Yield()
 	}
 }
 

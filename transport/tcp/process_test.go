@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 )
 
@@ -93,7 +94,7 @@ func (p *pair) relax(spins int) {
 		runtime.Gosched()
 	}
 	if spins%1024 == 1023 {
-		_, _, _ = unix.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		relax.Yield()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/golaunch/golaunch/collectives"
+	"github.com/golaunch/golaunch/runtime/relax"
 )
 
 // Locks built on a window guard two words of different ranks: whoever has the lock finds
@@ -113,7 +114,7 @@ type spinLock struct{ disp int }
 func (l *spinLock) lock(m memory) {
 	for m.err() == nil && !m.swap(0, l.disp, 0, 1) {
 		runtime.Gosched()
-		yield()
+		relax.Yield()
 	}
 }
 
@@ -128,7 +129,7 @@ func (l *ticketLock) lock(m memory) {
 	l.mine = m.add(0, l.next, 1)
 	for m.err() == nil && m.load(0, l.serving) != l.mine {
 		runtime.Gosched()
-		yield()
+		relax.Yield()
 	}
 }
 

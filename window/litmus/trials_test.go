@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/golaunch/golaunch/collectives"
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/window"
 )
 
@@ -229,10 +228,7 @@ func (r *rank) wait(until int64) {
 			return
 		case left > 200_000:
 			runtime.Gosched()
-			yield()
+			relax.Yield()
 		}
 	}
 }
-
-// yield lets another process have the core.
-func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

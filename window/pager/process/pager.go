@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/window/coherence"
 	"github.com/golaunch/golaunch/window/pager/line"
@@ -103,7 +104,7 @@ func (g *pager) loop() error {
 		wait := -1
 		if until != 0 {
 			wait = 0
-			unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+			relax.Yield()
 		}
 		n, err := unix.EpollWait(g.epoll, events[:], wait)
 		if err != nil && err != unix.EINTR {
