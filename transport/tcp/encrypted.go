@@ -26,6 +26,7 @@ type encrypted struct {
 	last    atomic.Bool   // it ends with what there is
 	dropped atomic.Bool   // it is closed
 	ended   chan struct{} // closed when the writer has ended
+	parted  chan struct{} // closed when the reader has, because the socket has
 	writing bool          // it reads the sender's buffer without the lock; guarded by sender.mu
 }
 
@@ -48,7 +49,7 @@ func (p *peer) takeEncrypted(conn *tls.Conn) error {
 	if err != nil {
 		return err
 	}
-	p.secure = &encrypted{conn: conn, socket: socket, kick: make(chan struct{}, 1), ended: make(chan struct{})}
+	p.secure = &encrypted{conn: conn, socket: socket, kick: make(chan struct{}, 1), ended: make(chan struct{}), parted: make(chan struct{})}
 	p.e.running.Add(2)
 	go p.readEncrypted(p.secure)
 	go p.writeEncrypted(p.secure)
@@ -77,11 +78,14 @@ func (x *encrypted) drop() {
 	x.wake()
 }
 
+// readEncrypted reads until the socket ends; see settle.
 func (p *peer) readEncrypted(x *encrypted) {
 	defer p.e.running.Done()
+	defer close(x.parted)
 	scratch := make([]byte, encryptedPiece+1<<10)
-	for p.end() == nil {
-		n, err := x.conn.Read(scratch)
+	for err := error(nil); err == nil; {
+		var n int
+		n, err = x.conn.Read(scratch)
 		p.rx.mu.Lock()
 		p.takeIn(scratch[:n], err)
 		p.rx.mu.Unlock()
@@ -158,10 +162,12 @@ func (p *peer) writeOnce(x *encrypted) bool {
 	return true
 }
 
-// finish waits until the writer has written what there is.
+// finish waits until the writer has written what there is, and the peer has closed its
+// end.
 func (x *encrypted) finish(deadline time.Time) {
 	x.last.Store(true)
 	x.wake()
-	_ = x.socket.SetWriteDeadline(deadline)
+	_ = x.socket.SetDeadline(deadline)
 	<-x.ended
+	<-x.parted
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
 
-// lingerTime is how long Close waits for goodbyes to leave.
+// lingerTime is how long Close waits for peers to take what they were sent, and the
+// goodbye behind it.
 const lingerTime = time.Second
 
 // sayGoodbye ends all connections: every peer is told, as far as its socket takes
@@ -57,7 +58,7 @@ func (p *peer) goodbye() {
 	p.changed()
 }
 
-// linger waits until everything has left, and closes the socket.
+// linger waits until everything has come to the peer's system, and closes the socket.
 func (p *peer) linger(deadline time.Time) {
 	p.tx.mu.Lock()
 	secure := p.secure
@@ -79,8 +80,35 @@ func (p *peer) linger(deadline time.Time) {
 		p.tx.blocked.Store(false)
 		p.pump()
 	}
+	if p.fd >= 0 && p.tx.broken == nil {
+		settle(p.fd, deadline)
+	}
 	p.releaseBuffers()
 	p.closeSocket()
+}
+
+// settle waits until the peer's system has taken what was written to a socket, or the
+// peer has closed its end, as it does when it reads the goodbye. What it sends meanwhile
+// is dropped: a socket that is closed with something unread, or that something comes to
+// afterwards, is reset, and what has not left by then is lost.
+func settle(fd int, deadline time.Time) {
+	var dropped [4 << 10]byte
+	for {
+		if n, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ); err != nil || n == 0 {
+			return
+		}
+		n, err := unix.Read(fd, dropped[:])
+		left := time.Until(deadline)
+		switch {
+		case left <= 0 || n == 0 && err == nil:
+			return
+		case err == unix.EAGAIN:
+			fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+			_, _ = unix.Poll(fds, int(left/time.Millisecond)+1)
+		case err != nil && err != unix.EINTR:
+			return
+		}
+	}
 }
 
 // close ends watching. No socket is watched any more.

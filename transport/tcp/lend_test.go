@@ -18,8 +18,10 @@ type lender struct {
 	mem      []byte
 }
 
-func startLender(t *testing.T, n int) *lender {
-	w := transporttest.NewWorld(t, loopback(), 2)
+func startLender(t *testing.T, n int) *lender { return startLenderOf(t, loopback(), n) }
+
+func startLenderOf(t *testing.T, p Provider, n int) *lender {
+	w := transporttest.NewWorld(t, p, 2)
 	l := &lender{from: w.Endpoints[0].(*endpoint), to: w.Endpoints[1].(*endpoint), mem: make([]byte, n)}
 	region, err := l.to.Register(0, 0, l.mem)
 	check(t, err)
