@@ -123,6 +123,21 @@ type Region interface {
 	Close() error
 }
 
+// A Landing is memory for what one rank Puts before it is known where that goes: a
+// payload at a time, each as a whole and from the beginning.
+type Landing interface {
+	Region
+	// Redirect has the payload with a number, counted from 1, go to memory of its length
+	// instead; what of it has come is copied there. Afterwards nothing is stored where it
+	// went so far. false: it has come as a whole, and lies there.
+	Redirect(number uint64, to []byte) bool
+}
+
+// A Lander is an endpoint that has Landings for the Puts of some ranks.
+type Lander interface {
+	Land(rank int, mem []byte) (Landing, error)
+}
+
 // OpID identifies an operation in its Completion. Callers choose it; 0 asks for
 // no completion.
 type OpID uint64

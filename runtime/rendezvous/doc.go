@@ -12,7 +12,9 @@
 // nothing.
 //
 // Other ranks push. The receiver registers its buffer and tells where it is
-// (Clear); the sender Puts the message there and says so (Done), behind the Puts.
+// (Clear); the sender Puts the message there and says so (Done), behind the Puts. A
+// receiver may have granted a slot of memory (Grant): the beginning of a message, or all
+// of it, is Put there behind its Ready, and needs no Clear (Begun).
 //
 // # Giving up
 //

@@ -16,6 +16,8 @@ const (
 	Clear                    // here is where to Put a part of the message
 	Withdraw                 // the message was not sent after all
 	Done                     // over, in one way or another
+	Grant                    // here is room for the beginning of some message
+	Begun                    // the beginning of the message is there
 )
 
 // Every packet begins with the kind, 3 bytes of zero and the tag, and the context:
@@ -29,6 +31,7 @@ const (
 	readyBytes = 88
 	clearBytes = 64
 	idBytes    = 24
+	grantBytes = 48
 	doneBytes  = 32
 )
 
@@ -81,13 +84,16 @@ type ReadyPacket struct {
 	// Staged says that the message is being copied to where Word is, and that the
 	// sender waits for nothing.
 	Staged bool
+	// Slot says which of the slots that the receiver has granted the beginning of the
+	// message is Put into, behind this packet. 0: none.
+	Slot uint8
 }
 
 // Append appends the packet.
 func (p ReadyPacket) Append(dst []byte) []byte {
 	dst = head(dst, Ready, p.Tag, p.Context)
 	dst = words(dst, p.ID, uint64(p.Length), p.Address, p.Memory.Key, uint64(p.Memory.Offset), p.Word.Key, uint64(p.Word.Offset))
-	dst = binary.LittleEndian.AppendUint32(dst, flag(p.Memory.Len > 0)|flag(p.Word.Len > 0)<<1|flag(p.Staged)<<2)
+	dst = binary.LittleEndian.AppendUint32(dst, flag(p.Memory.Len > 0)|flag(p.Word.Len > 0)<<1|flag(p.Staged)<<2|uint32(p.Slot)<<3)
 	dst = binary.LittleEndian.AppendUint32(dst, p.Generation)
 	return words(dst, uint64(p.Word.Len))
 }
@@ -126,6 +132,29 @@ func (p DonePacket) Append(dst []byte) []byte {
 	return words(head(dst, Done, 0, 0), p.ID, uint64(p.Outcome))
 }
 
+// Slots is how many a receiver has for the beginnings of one sender's messages. They have
+// the numbers from 1 on.
+const Slots = 2
+
+// A GrantPacket lets a sender Put the beginning of one message into a slot.
+type GrantPacket struct {
+	Slot  uint8
+	Place Place
+}
+
+// Append appends the packet.
+func (p GrantPacket) Append(dst []byte) []byte {
+	return words(head(dst, Grant, 0, 0), uint64(p.Slot), p.Place.Key, uint64(p.Place.Offset), uint64(p.Place.Len))
+}
+
+// A BegunPacket follows the beginning of a message that was Put into a slot.
+type BegunPacket struct {
+	ID uint64 // of the sender's operation
+}
+
+// Append appends the packet.
+func (p BegunPacket) Append(dst []byte) []byte { return words(head(dst, Begun, 0, 0), p.ID) }
+
 // A Packet is any packet but an eager message, decoded: the field of its Kind is
 // set.
 type Packet struct {
@@ -134,6 +163,8 @@ type Packet struct {
 	Clear    ClearPacket
 	Withdraw WithdrawPacket
 	Done     DonePacket
+	Grant    GrantPacket
+	Begun    BegunPacket
 }
 
 // Decode checks what a peer sent. Lengths and offsets are not negative afterwards;
@@ -156,6 +187,10 @@ func Decode(packet []byte) (Packet, error) {
 		want, p.Withdraw = idBytes, WithdrawPacket{ID: r.word()}
 	case Done:
 		want, p.Done = doneBytes, r.done()
+	case Grant:
+		want, p.Grant = grantBytes, r.grant()
+	case Begun:
+		want, p.Begun = idBytes, BegunPacket{ID: r.word()}
 	default:
 		return Packet{}, fmt.Errorf("a packet of unknown kind %d", uint8(p.Kind))
 	}
@@ -216,9 +251,9 @@ func (r *reader) ready(context uint64, tag int32) ReadyPacket {
 	if flags&1 != 0 {
 		p.Memory.Len = p.Length
 	}
-	p.Word.Len, p.Staged = r.size(), flags&4 != 0
+	p.Word.Len, p.Staged, p.Slot = r.size(), flags&4 != 0, uint8(flags>>3&3)
 	r.wrong = r.wrong || tag < 0 || p.Length == 0 || p.Generation >= Generations ||
-		flags&0xfffffff8 != 0 || flags&2 != 0 != (p.Word.Len > 0) || p.Staged && p.Word.Len < p.Length
+		flags&0xffffffe0 != 0 || p.Slot > Slots || p.Slot > 0 && p.Word.Len > 0 || flags&2 != 0 != (p.Word.Len > 0) || p.Staged && p.Word.Len < p.Length
 	return p
 }
 
@@ -227,6 +262,13 @@ func (r *reader) clear() ClearPacket {
 	part := r.word()
 	p.From, p.Last = int64(part>>1), part&1 != 0
 	r.wrong = r.wrong || p.Place.Len > math.MaxInt64-p.From
+	return p
+}
+
+func (r *reader) grant() GrantPacket {
+	slot := r.word()
+	p := GrantPacket{Slot: uint8(slot), Place: Place{Key: r.word(), Offset: r.size(), Len: r.size()}}
+	r.wrong = r.wrong || slot == 0 || slot > Slots || p.Place.Len == 0
 	return p
 }
 

@@ -13,11 +13,15 @@ func packets() map[string][]byte {
 		Memory: Place{Key: 3, Offset: 4096, Len: 1 << 33},
 		Word:   Place{Key: 4, Offset: 128, Len: 256}, Generation: Generations - 1,
 	}
+	ahead := ReadyPacket{Tag: 1, ID: 2, Length: 1 << 20, Slot: Slots}
 	far := ReadyPacket{Tag: 1<<31 - 1, ID: 2, Length: 1}
 	return map[string][]byte{
 		"ready":    ready.Append(nil),
 		"far":      far.Append(nil),
 		"clear":    ClearPacket{ID: 7, Receiver: 8, From: 1 << 40, Place: Place{Key: 1 << 63, Offset: 1, Len: 2}, Last: true}.Append(nil),
+		"ahead":    ahead.Append(nil),
+		"grant":    GrantPacket{Slot: Slots, Place: Place{Key: 1 << 63, Offset: 2, Len: 3}}.Append(nil),
+		"begun":    BegunPacket{ID: 4}.Append(nil),
 		"withdraw": WithdrawPacket{ID: 3}.Append(nil),
 		"done":     DonePacket{ID: 9, Outcome: Withdrawn}.Append(nil),
 	}
@@ -32,6 +36,10 @@ func (p Packet) again() []byte {
 		return p.Clear.Append(nil)
 	case Withdraw:
 		return p.Withdraw.Append(nil)
+	case Grant:
+		return p.Grant.Append(nil)
+	case Begun:
+		return p.Begun.Append(nil)
 	}
 	return p.Done.Append(nil)
 }

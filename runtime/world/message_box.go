@@ -83,3 +83,12 @@ func (m messageMemory) Bounces(rank int, mem []byte) bool {
 func (m messageMemory) Register(rank int, mem []byte) (transport.Region, error) {
 	return m.registerFor(rank, mem)
 }
+
+func (m messageMemory) Land(rank int, mem []byte) (transport.Landing, error) {
+	if f := m.far; f != nil && m.farPath(rank) == router.TCP {
+		if l, ok := f.tcp.(transport.Lander); ok {
+			return l.Land(rank, mem)
+		}
+	}
+	return nil, fmt.Errorf("rank %d puts nothing on landings", rank)
+}

@@ -94,7 +94,7 @@ func (c *conn) Put(dst transport.Remote, src []byte, op transport.OpID) error {
 		case len(src) <= c.peer.e.inlineBytes:
 			err = c.putShort(dst, src, op)
 		default:
-			err = c.putLong(dst, src, op, nil)
+			err = c.putLong(dst, src, op, nil, nil)
 		}
 	}
 	if err != nil {
@@ -109,16 +109,32 @@ const togetherBytes = 1 << 10
 
 // PutSend is a Put without OpID and then a Send, which mostly leave together.
 func (c *conn) PutSend(dst transport.Remote, src, msg []byte) error {
-	if c.peer.self || len(src) < togetherBytes || c.peer.e.encrypt || int64(len(src)) > dst.Len || len(msg) == 0 || len(msg) > transport.MaxMessage {
-		if err := c.Put(dst, src, 0); err != nil {
+	return c.SendPutSend(nil, dst, src, msg)
+}
+
+// SendPutSend is a Send, unless before is nil, a Put without OpID and another Send, which
+// mostly leave together.
+func (c *conn) SendPutSend(before []byte, dst transport.Remote, src, then []byte) error {
+	if c.together(before, dst, src, then) {
+		if err := c.putLong(dst, src, 0, before, then); err != nil {
+			return c.refuse("PutSend", dst, len(src), err)
+		}
+		return nil
+	}
+	if before != nil {
+		if err := c.Send(before); err != nil {
 			return err
 		}
-		return c.Send(msg)
 	}
-	if err := c.putLong(dst, src, 0, msg); err != nil {
-		return c.refuse("PutSend", dst, len(src), err)
+	if err := c.Put(dst, src, 0); err != nil {
+		return err
 	}
-	return nil
+	return c.Send(then)
+}
+
+func (c *conn) together(before []byte, dst transport.Remote, src, then []byte) bool {
+	return !c.peer.self && len(src) >= togetherBytes && !c.peer.e.encrypt && int64(len(src)) <= dst.Len &&
+		len(then) > 0 && max(len(before), len(then)) <= transport.MaxMessage
 }
 
 func (c *conn) putShort(dst transport.Remote, src []byte, op transport.OpID) error {

@@ -31,6 +31,12 @@
 // For the same reason, and for the locks, Poll hands out a Message from where it was
 // read to ([hands]), and what a frame says of ours needs no lock ([hearing]).
 //
+// # Where a Put goes
+//
+// To a region of registered memory, or to a landing: memory for what one peer Puts
+// before this rank knows where it wants it. Until a payload has come as a whole, it can
+// be redirected.
+//
 // # What is bounded
 //
 // Messages: the receiver keeps wire.CreditBytes for each sender, which counts what

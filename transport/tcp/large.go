@@ -4,14 +4,18 @@ import (
 	"bytes"
 
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/tcp/wire"
 )
 
-// putLong lets src leave from where it is, with a message behind it unless that is
-// nil, and waits until they have.
-func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, then []byte) error {
+// putLong lets src leave from where it is, with messages before and behind it unless they
+// are nil, and waits until they have.
+func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, before, then []byte) error {
 	p := c.peer
 	var l *largePut
 	err := c.do(func() bool {
+		if before != nil && (p.makeRoom(len(before)) == nil || !p.tx.credit(wire.MessageCost(len(before)))) {
+			return false
+		}
 		token, at, lent := c.token(), int32(-1), p.lends(len(src))
 		if then != nil {
 			lent = p.lends(len(src) / lentMessages)
@@ -24,6 +28,9 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, then
 			if at = int32(i); op != 0 {
 				token = i
 			}
+		}
+		if before != nil {
+			p.message(before) // there is room
 		}
 		l = p.tx.newLarge()
 		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent, then: then}

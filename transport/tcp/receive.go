@@ -133,6 +133,9 @@ func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 	r.refusal, r.streaming = 0, h.Length > 4*directBytes
 	switch h.Kind {
 	case wire.Put:
+		if h.Key&landingKey != 0 {
+			return p.beginLanding(h)
+		}
 		mem, err := p.e.regions.find(h.Key, h.Offset, int(h.Length))
 		if err != nil {
 			r.refusal = reasonOf(err)
@@ -148,6 +151,15 @@ func (p *peer) Begin(h *wire.Header) ([]byte, error) {
 		return nil, fmt.Errorf("a %v in the midst of a connection", h.Kind)
 	}
 	return nil, nil
+}
+
+func (p *peer) beginLanding(h *wire.Header) ([]byte, error) {
+	l := p.e.regions.landing(p, h.Key)
+	if l == nil {
+		p.rx.refusal = wire.UnknownKey
+		return nil, nil
+	}
+	return l.begin(h)
 }
 
 func (p *peer) beginMessage(h *wire.Header) ([]byte, error) {

@@ -13,6 +13,9 @@ type regions struct {
 	mu   sync.RWMutex
 	last uint64
 	open map[uint64][]byte
+
+	landings    map[uint64]*landing
+	lastLanding uint64
 }
 
 const (
@@ -61,7 +64,7 @@ func (r *regions) remove(key uint64) {
 func (r *regions) removeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open = nil
+	r.open, r.landings = nil, nil
 }
 
 // A region is registered memory of this rank.

@@ -110,6 +110,9 @@ func (m *Messages) leave(r *Request) {
 		return
 	}
 	r.copy.memory.Withdraw()
+	if a := r.incoming; a != nil { // it is this goroutine's
+		m.leaveBeginning(a)
+	}
 	m.endPull(r)
 	r.word, r.staged = nil, stagedJob{}
 }

@@ -93,7 +93,7 @@ func TestGivenUpAtAnyMoment(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, uint64(len(t.Name()))))
 		outcomes := map[string]int{}
 		for round := range rounds {
-			want := pattern(n, byte(round))
+			want, mine := pattern(n, byte(round)), pattern(n, byte(round)+128)
 			var errs [2]error
 			var wait sync.WaitGroup
 			after := func() time.Duration { return time.Duration(random.IntN(600)) * time.Microsecond }
@@ -122,30 +122,29 @@ func TestGivenUpAtAnyMoment(t *testing.T) {
 						errs[1] = fmt.Errorf("round %d: other bytes", round)
 						t.Error(errs[1])
 					}
-					copy(buf[1], want)
+					copy(buf[1], mine)
 				})
 			}
 			wait.Wait()
 			cancelBoth(nil)
-			if errs[1] != nil && !bytes.Equal(buf[1], want) {
-				t.Fatalf("round %d: the buffer was written to after the call: %v", round, errs[1])
-			}
 			for _, err := range errs {
 				if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, errWithdrawn) && !errors.Is(err, errAbandoned) {
 					t.Errorf("round %d: %v", round, err)
 				}
 			}
 			outcomes[fmt.Sprintf("sent %v, received %v", errs[0] == nil, errs[1] == nil)]++
-			drop(ctx, t, ranks, &errs)
+			drop(ctx, t, ranks, &errs, want)
+			if !bytes.Equal(buf[1], mine) {
+				t.Fatalf("round %d: the buffer was written to after the call: %v", round, errs)
+			}
 		}
 		t.Log(outcomes)
 	})
 }
 
-// drop takes what a round has left behind: a message whose receive was given up
-// before it matched would be received in the next round. Long messages are
-// withdrawn, so nothing is left.
-func drop(ctx context.Context, t *testing.T, ranks []*rank, errs *[2]error) {
+// drop takes what a round has left behind: a message that has left, and whose receive was
+// given up before it matched, would be received in the next round.
+func drop(ctx context.Context, t *testing.T, ranks []*rank, errs *[2]error, want []byte) {
 	t.Helper()
 	settled := func() bool {
 		for _, r := range ranks {
@@ -158,6 +157,22 @@ func drop(ctx context.Context, t *testing.T, ranks []*rank, errs *[2]error) {
 	if err := until(ctx, everybody(ranks), readyFunc(settled)); err != nil {
 		t.Fatalf("%v after %v", err, *errs)
 	}
+	if errs[0] != nil {
+		return
+	}
+	each(t, ranks, func(i int, r *rank) error {
+		if i == 0 {
+			return r.box.Send(ctx, 1, 2, nil)
+		}
+		if _, err := r.box.Recv(ctx, 0, 2, nil); err != nil || r.kept() == 0 { // all that was sent before is here
+			return err
+		}
+		b := make([]byte, len(want))
+		if _, err := r.box.Recv(ctx, 0, 1, b); err != nil || !bytes.Equal(b, want) {
+			return fmt.Errorf("the message that was left: %w, or other bytes", err)
+		}
+		return nil
+	})
 }
 
 // TestCloseEndsWhatWaits has requests of every kind under way.

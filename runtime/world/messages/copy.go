@@ -221,6 +221,7 @@ func (m *Messages) writeOffer(r *Request, w *word) {
 
 // rematch finds r another message: the sender has withdrawn this one.
 func (m *Messages) rematch(r *Request, a *arrival) {
+	m.leaveBeginning(a)
 	r.copy.memory.Withdraw()
 	r.copy, r.from = copyJob{}, -1
 	m.mu.Lock()
@@ -252,6 +253,7 @@ func (m *Messages) copyIn(r *Request, a *arrival) {
 
 // received ends a receive of an announced message.
 func (m *Messages) received(r *Request, a *arrival, o rendezvous.Outcome) {
+	m.leaveBeginning(a)
 	s := Status{Source: a.source, Tag: a.tag}
 	err := r.cause(o)
 	if err == nil {

@@ -10,8 +10,9 @@
 //   - Longer ones are announced. Between ranks that share memory both sides then
 //     copy pieces straight between the two buffers: through mapped memory where a
 //     buffer lies in an arena, else by process_vm_readv and process_vm_writev.
-//   - Between other ranks the receiver registers its buffer and the sender Puts
-//     there.
+//   - Between other ranks the beginning of the message, up to 1 MiB, follows the
+//     announcement if the receiver has granted a slot of its porch for it. For the rest
+//     the receiver registers its buffer and the sender Puts there.
 //   - Where ranks share memory but may not touch each other's, or where a device
 //     would have to register a buffer of the heap, the message goes through a window
 //     of arena memory at the receiver, in parts.

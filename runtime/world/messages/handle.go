@@ -53,22 +53,34 @@ func (m *Messages) heard(from int, p *rendezvous.Packet) {
 		m.withdrawn(from, p.Withdraw.ID)
 	case rendezvous.Done:
 		m.done(from, p.Done)
+	case rendezvous.Grant:
+		m.porches.granted(from, p.Grant)
+	case rendezvous.Begun:
+		m.come(from, p.Begun.ID)
 	}
 }
 
 func (m *Messages) announced(from int, p *rendezvous.ReadyPacket) {
-	b := m.box(p.Context)
-	if b == nil {
-		m.answer(from, rendezvous.DonePacket{ID: p.ID, Outcome: rendezvous.Abandoned}.Append(nil))
-		return
-	}
-	source, ok := b.member(from)
+	begun, ok := m.porches.begin(from, p)
 	if !ok {
 		return
 	}
 	a := m.copies.take()
-	a.from, a.source, a.tag, a.announced, a.ready = from, source, int(p.Tag), true, *p
-	e := matching.Envelope{Source: int32(source), Tag: p.Tag}
+	a.from, a.tag, a.announced, a.ready, a.begun = from, int(p.Tag), true, *p, begun
+	if begun != nil {
+		a.bytes = begun.length
+	}
+	b := m.box(p.Context)
+	if b == nil {
+		m.answer(from, rendezvous.DonePacket{ID: p.ID, Outcome: rendezvous.Abandoned}.Append(nil))
+		m.copies.give(a)
+		return
+	}
+	if a.source, ok = b.member(from); !ok {
+		m.copies.give(a)
+		return
+	}
+	e := matching.Envelope{Source: int32(a.source), Tag: p.Tag}
 	if r := m.held; r != nil && r.fits(p.Context, from, a.tag) {
 		m.fetch(r, a)
 		return

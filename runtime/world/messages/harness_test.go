@@ -128,6 +128,13 @@ func (a *memory) Register(_ int, mem []byte) (transport.Region, error) {
 	return a.endpoint.Register(p.Key, p.Offset, mem)
 }
 
+func (a *memory) Land(rank int, mem []byte) (transport.Landing, error) {
+	if e, ok := a.endpoint.(transport.Lander); ok && !a.bounces {
+		return e.Land(rank, mem)
+	}
+	return nil, errors.New("no landings")
+}
+
 // everybody polls for all ranks: in real jobs each has a goroutine that does.
 type everybody []*rank
 

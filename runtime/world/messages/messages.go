@@ -56,6 +56,8 @@ type Memory interface {
 	Bounces(rank int, mem []byte) bool
 	// Register makes memory, the arena's or the heap's, accessible to a rank.
 	Register(rank int, mem []byte) (transport.Region, error)
+	// Land makes memory a landing for a rank that can have one.
+	Land(rank int, mem []byte) (transport.Landing, error)
 }
 
 // Messages are one rank's. Methods may be called from any goroutine.
@@ -86,6 +88,7 @@ type Messages struct {
 	stages   stages
 	seats    seats
 	copies   copies
+	porches  porches
 	workers  sync.WaitGroup
 	lost     []atomic.Pointer[loss] // by rank
 }
@@ -96,6 +99,7 @@ func Open(cfg Config) *Messages {
 		lost: make([]atomic.Pointer[loss], cfg.Size)}
 	m.token = crossmem.NewToken(tokenOf(cfg.Rank))
 	m.words.m, m.stages.m = m, m
+	m.porches.init(cfg.Size)
 	m.frames.init()
 	m.spare.New = func() any { return new(Request) }
 	m.port = cfg.Router.OpenAt(Port, m.handle)
@@ -127,6 +131,7 @@ func (m *Messages) Close(err error) {
 	<-m.empty
 	m.workers.Wait()
 	m.port.Close()
+	m.porches.close()
 	m.token.Close()
 }
 

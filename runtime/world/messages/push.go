@@ -60,13 +60,15 @@ func (m *Messages) put(ctx context.Context, r *Request, p *rendezvous.ClearPacke
 //
 // Invariant: parts-done are with the sender; parts is 0 before the first Clear.
 type pullJob struct {
-	region transport.Region
-	window []byte // parts come here first; nil: straight into the buffer
-	part   int64  // length of a part
-	bytes  int64  // wanted in all
-	parts  int    // asked for
-	done   int    // come and taken
-	closed bool
+	region  transport.Region
+	window  []byte // parts come here first; nil: straight into the buffer
+	begun   int64  // wanted of the beginning, which is no part
+	part    int64  // length of a part
+	bytes   int64  // wanted in all
+	parts   int    // asked for
+	done    int    // come and taken
+	closed  bool
+	granted bool // a slot for a later message
 }
 
 const (
@@ -83,11 +85,19 @@ func (m *Messages) startPull(ctx context.Context, r *Request, a *arrival) {
 	}
 	j := &r.pull
 	j.bytes = min(int64(len(r.data)), a.ready.Length)
+	j.begun = min(int64(a.bytes), j.bytes)
+	if a.whole() {
+		m.takeWhole(r, a)
+		return
+	}
 	if err := m.place(r, a); err != nil {
 		m.failPull(r, a, err)
 		return
 	}
-	m.ask(ctx, r, a)
+	if m.ask(ctx, r, a) {
+		m.takeBeginning(r, a)
+		m.grant(r, a)
+	}
 }
 
 // failPull ends a receive that nothing was asked for.
@@ -102,10 +112,10 @@ func (m *Messages) failPull(r *Request, a *arrival, err error) {
 // the arena if that is all the sender can reach.
 func (m *Messages) place(r *Request, a *arrival) (err error) {
 	j := &r.pull
-	j.part = j.bytes
-	target := r.data[:j.bytes]
+	j.part = j.bytes - j.begun
+	target := r.data[j.begun:j.bytes]
 	if m.cfg.Local(a.from) || m.cfg.Memory.Bounces(a.from, target) {
-		j.part = min(windowBytes, j.bytes)
+		j.part = min(windowBytes, j.part)
 		if j.window, err = m.cfg.Memory.Alloc(int(windowParts * j.part)); err != nil {
 			return err
 		}
@@ -117,10 +127,10 @@ func (m *Messages) place(r *Request, a *arrival) (err error) {
 	return err
 }
 
-// ask sends the Clears that there is room for.
-func (m *Messages) ask(ctx context.Context, r *Request, a *arrival) {
+// ask sends the Clears that there is room for. false: r is over.
+func (m *Messages) ask(ctx context.Context, r *Request, a *arrival) bool {
 	j := &r.pull
-	for from := int64(j.parts) * j.part; j.parts-j.done < windowParts && (from < j.bytes || j.parts == 0); from += j.part {
+	for from := j.from(j.parts); j.parts-j.done < windowParts && (from < j.bytes || j.parts == 0); from += j.part {
 		p := rendezvous.ClearPacket{ID: a.ready.ID, Receiver: r.idNow(), From: from, Last: from+j.part >= j.bytes}
 		p.Place.Len = min(j.part, j.bytes-from)
 		if j.region != nil {
@@ -135,20 +145,25 @@ func (m *Messages) ask(ctx context.Context, r *Request, a *arrival) {
 			m.endPull(r)
 			r.givenUp = err
 			m.received(r, a, rendezvous.Abandoned)
-			return
+			return false
 		}
 	}
+	return true
 }
+
+// from is where a part begins in the message.
+func (j *pullJob) from(part int) int64 { return j.begun + int64(part)*j.part }
 
 // stepPull takes the parts that have come.
 func (m *Messages) stepPull(ctx context.Context, r *Request, a *arrival) {
 	j := &r.pull
+	m.takeBeginning(r, a)
 	m.mu.Lock()
 	answers, verdict := r.answers, r.verdict
 	r.answers = 0
 	m.mu.Unlock()
 	for ; answers > 0 && j.done < j.parts; answers-- {
-		from := int64(j.done) * j.part
+		from := j.from(j.done)
 		if j.window != nil && verdict == rendezvous.Pending {
 			slot := int64(j.done%windowParts) * j.part
 			copy(r.data[from:j.bytes], j.window[slot:slot+min(j.part, j.bytes-from)])
@@ -163,11 +178,12 @@ func (m *Messages) stepPull(ctx context.Context, r *Request, a *arrival) {
 		m.endPull(r)
 		m.received(r, a, verdict)
 	case j.done < j.parts && j.closed: // the others are on their way
-	case j.closed: // what came may not be in the buffer
+	case j.done == 0: // only the beginning has come
+	case j.closed || a.begun != nil: // what came may not be in the buffer
 		m.answer(a.from, rendezvous.DonePacket{ID: a.ready.ID, Outcome: rendezvous.Abandoned}.Append(nil))
 		m.endPull(r)
 		m.received(r, a, rendezvous.Abandoned)
-	case int64(j.done)*j.part >= j.bytes:
+	case j.from(j.done) >= j.bytes:
 		m.endPull(r)
 		m.received(r, a, rendezvous.Complete)
 	default:
@@ -185,6 +201,7 @@ func (m *Messages) stopPull(r *Request) {
 		return
 	}
 	if j.window != nil {
+		m.leaveBeginning(r.incoming)
 		m.mu.Lock()
 		m.disown(r)
 		r.end(Status{}, r.givenUp)

@@ -16,7 +16,14 @@ type arrival struct {
 	data      []byte
 	announced bool
 	ready     rendezvous.ReadyPacket
+
+	begun    *slot  // what its beginning is Put into; nil: nothing, or it was taken
+	bytes    int    // of the beginning
+	redirect []byte // where it goes instead; nil: it stays in the slot
 }
+
+// whole reports whether the beginning is all of the message.
+func (a *arrival) whole() bool { return int64(a.bytes) == a.ready.Length }
 
 // IRecv begins a Recv. data must not be touched before the request has ended.
 func (b *Box) IRecv(source, tag int, data []byte) (*Request, error) {
@@ -116,7 +123,11 @@ func (c *copies) take() *arrival {
 	return a
 }
 
+// give takes back an arrival of which nobody wants anything any more.
 func (c *copies) give(a *arrival) {
+	if a.begun != nil {
+		a.begun.leave()
+	}
 	if len(c.free) < mostCopies {
 		*a = arrival{data: a.data[:0]}
 		c.free = append(c.free, a)

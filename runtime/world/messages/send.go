@@ -8,6 +8,7 @@ import (
 	"github.com/golaunch/golaunch/runtime/rendezvous"
 	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
+	"github.com/golaunch/golaunch/transport"
 )
 
 const (
@@ -160,16 +161,35 @@ func (b *Box) announce(ctx context.Context, r *Request) error {
 	}
 	m.requests.add(r)
 	p.ID = r.id
+	at := m.porches.use(r, &p)
 	m.mu.Unlock()
 	waiting.Published()
-	if err := m.tell(ctx, r.world, p.Append); err != nil {
+	if err := m.tellReady(ctx, r, &p, at); err != nil {
 		m.mu.Lock()
 		m.requests.remove(r)
+		m.porches.granted(r.world, rendezvous.GrantPacket{Slot: p.Slot, Place: at})
 		m.mu.Unlock()
 		m.recall(r)
 		return err
 	}
+	if at.Len >= int64(len(r.data)) {
+		m.endWith(r, Status{}, nil)
+	}
 	return nil
+}
+
+// tellReady tells the receiver of a long message, whose beginning follows if there is a
+// place for it.
+func (m *Messages) tellReady(ctx context.Context, r *Request, p *rendezvous.ReadyPacket, at rendezvous.Place) error {
+	if p.Slot == 0 {
+		return m.tell(ctx, r.world, p.Append)
+	}
+	f, g := m.frames.take(), m.frames.take()
+	defer m.frames.give(f)
+	defer m.frames.give(g)
+	begun := rendezvous.BegunPacket{ID: p.ID}
+	return m.cfg.Router.SendPutSend(ctx, r.world, p.Append(f.bytes[:router.PrefixSize]), transport.Remote(at),
+		r.data[:min(at.Len, int64(len(r.data)))], Port, begun.Append(g.bytes[:router.PrefixSize]))
 }
 
 // tell sends a packet. It may wait for credit.

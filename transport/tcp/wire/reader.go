@@ -36,6 +36,17 @@ func (r *Reader) Last() uint32 { return r.last }
 // it from the network straight to there, and call Filled instead of Feed.
 func (r *Reader) Place() []byte { return r.place }
 
+// PutUnderWay returns the key of the Put whose payload has begun and not ended. false:
+// there is none.
+func (r *Reader) PutUnderWay() (key uint64, ok bool) {
+	return r.header.Key, r.inside && r.header.Kind == Put
+}
+
+// Move has the rest of the payload under way go to place.
+//
+// Precondition: place is as long as Place.
+func (r *Reader) Move(place []byte) { r.place = place }
+
 // Filled says that n bytes of Place have been read.
 func (r *Reader) Filled(n int, s Sink) error {
 	r.place = r.place[n:]
