@@ -159,7 +159,8 @@ var testFloors = map[string][]string{
 	"launcher/internal/scale": {"launcher/internal/api", "launcher/internal/join", "launcher/internal/keys", "launcher/internal/member", "launcher/internal/netns", "launcher/internal/relay", "runtime/world", "collectives"},
 	"launcher/internal/stage": {"launcher/internal/netns"},
 
-	"window/litmus": {"runtime/world", "window", "collectives"},
+	"window":        {"runtime/relax"},
+	"window/litmus": {"runtime/relax", "runtime/world", "window", "collectives"},
 
 	"runtime/world/router":   {"transport/shm"},
 	"runtime/world/messages": {"transport/shm", "transport/tcp"},
