@@ -16,27 +16,19 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, befo
 		if before != nil && (p.makeRoom(len(before)) == nil || !p.tx.credit(wire.MessageCost(len(before)))) {
 			return false
 		}
-		token, at, lent := c.token(), int32(-1), p.lends(len(src))
-		if then != nil {
-			lent = p.lends(len(src) / lentMessages)
-		}
-		if op != 0 || lent {
+		token, at := c.token(), int32(-1)
+		if op != 0 {
 			i, ok := c.begin(slot{kind: putSlot, op: op})
 			if !ok {
 				return false
 			}
-			if at = int32(i); op != 0 {
-				token = i
-			}
+			token, at = i, int32(i)
 		}
 		if before != nil {
 			p.message(before) // there is room
 		}
 		l = p.tx.newLarge()
-		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent, then: then}
-		if lent {
-			p.tx.slots[at].large = l
-		}
+		*l = largePut{src: src, dst: dst, token: token, slot: at, then: then}
 		p.tx.larges.push(l)
 		p.pump()
 		return true
@@ -47,8 +39,8 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, befo
 	return c.awaitLarge(l)
 }
 
-// awaitLarge waits until the socket has taken all of l, the peer if it is lent. If that comes to an end
-// before, what of l has begun to leave is completed from a copy.
+// awaitLarge waits until the socket has taken all of l. If that comes to an end before,
+// what of l has begun to leave is completed from a copy.
 func (c *conn) awaitLarge(l *largePut) error {
 	p := c.peer
 	for {
@@ -93,7 +85,6 @@ func (c *conn) giveUp(l *largePut) bool {
 		}
 	}
 	if s.bigOf == l {
-		p.unlend()
 		s.big, s.bigOf = bytes.Clone(s.big), nil
 	}
 	c.orphan(l)
@@ -108,11 +99,8 @@ func (c *conn) orphan(l *largePut) {
 	if l.slot < 0 {
 		return
 	}
-	x := &s.slots[l.slot]
-	if x.op != 0 {
-		c.peer.e.arrivals.cancel()
-	}
-	x.silent, x.large = true, nil
+	c.peer.e.arrivals.cancel()
+	s.slots[l.slot].silent = true
 	if len(l.src) > 0 { // the last piece, which asks for an Ack, was not made
 		s.mustAsk = true
 		s.promise(s.lastPut, l.slot, 0)

@@ -6,25 +6,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Between ranks of one host a long payload is lent to the kernel instead of being
-// copied into the socket: its pages pass through a pipe into the socket's queue, and
-// the peer's read copies them from where they are. That is one copy instead of two,
-// and both ends no longer pass the kernel's own pages from one processor's cache to
-// the other's. Where the kernel does not do that the payload is copied.
+// Between ranks of one host what a long Get brings is lent to the kernel instead of
+// being copied into the socket: its pages pass through a pipe into the socket's queue,
+// and the peer's read copies them from where they are. That is one copy instead of two,
+// and both ends no longer pass the kernel's own pages from one processor's cache to the
+// other's. Where the kernel does not do that they are copied.
 //
-// Who lends must leave the payload alone until the peer has it: a Put returns when it
-// was acknowledged. A Get's memory is the target's, which changes it during the Get at
-// its own risk, as ever.
+// The target changes this memory during the Get at its own risk, as ever. A Put's is
+// not lent: it would have to wait until the peer has it, and the two copies of a Put
+// overlap: 16 MiB take 4.0 ms copied and 5.2 lent, where a Get takes 5.0 and 4.2.
 
 const (
-	// lentBytes is the shortest payload that is lent: a page costs a sixth of its copy,
-	// and waiting for the Ack a round trip.
+	// lentBytes is the shortest payload that is lent: a page costs a sixth of its copy.
 	lentBytes = 512 << 10
-	// lentMessages is how much longer one must be that a message follows. What is sent has
-	// often just been written, so its first reader fetches it from another processor's
-	// cache in any case: 1 MiB that goes to and fro takes 151 us copied and 166 lent, 16
-	// MiB 2.4 ms and 2.25.
-	lentMessages = 8
 	// pipeBytes is what a pipe is to hold. The system grants an unprivileged user's
 	// processes some 64 pipes of that size.
 	pipeBytes = 1 << 20
@@ -135,12 +129,9 @@ func (s *pipes) close() {
 	s.free = nil
 }
 
-// lends reports whether a payload of n bytes for p is lent. Called with tx.mu held.
-func (p *peer) lends(n int) bool { return p.near && n >= lentBytes }
-
 // lend has big, if it is long, leave through a pipe. Called with tx.mu held.
 func (p *peer) lend() {
-	if s := &p.tx; p.lends(len(s.big)) {
+	if s := &p.tx; p.near && len(s.big) >= lentBytes {
 		s.pipe = p.e.pipes.get()
 	}
 }
