@@ -5,7 +5,7 @@
 //
 //   - Up to [Eager] bytes it goes as one message of the transport. It waits at the
 //     receiver, copied, if no receive wants it yet.
-//   - Up to 256 KiB, between ranks that share memory, it goes through a stage: the
+//   - Up to 1 MiB, between ranks that share memory, it goes through a stage: the
 //     sender copies it there and the receiver from there, behind it.
 //   - Longer ones are announced. Between ranks that share memory both sides then
 //     copy pieces straight between the two buffers: through mapped memory where a

@@ -18,8 +18,10 @@ import (
 
 const (
 	// stageBytes is the longest message that passes through one, and stageCount how many
-	// a rank has: a message for which there is none waits for its receiver.
-	stageBytes = 256 << 10
+	// a rank has: a message for which there is none waits for its receiver. 1 MiB takes
+	// 46 us, and 84 if both sides copy half of it by system calls, which look each page up;
+	// 16 MiB, which are in no cache, 2.4 ms and 2.0.
+	stageBytes = 1 << 20
 	stageCount = 4
 
 	// stagePiece is what the sender copies before it says so. 64 KiB take 3.5 us by pieces
