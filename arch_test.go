@@ -52,6 +52,8 @@ var floors = map[string][]string{
 	"transport/shm":           {"transport", "runtime/relax"},
 	"transport/transporttest": {"transport"},
 
+	"transport/far": {"transport", "transport/tcp", "transport/verbs"},
+
 	"transport/internal/address":   {},
 	"transport/internal/handshake": {},
 
@@ -122,7 +124,7 @@ var floors = map[string][]string{
 	"runtime/arena":                {"runtime/arena/quarantine", "runtime/memlimit", "transport"},
 	"runtime/world/router":         {"runtime/job", "runtime/waiting", "transport"},
 	"runtime/world/messages":       {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/shm", "transport/tcp", "transport/verbs", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/far", "transport/shm", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":            {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/coherence":    {},
@@ -210,7 +212,7 @@ var rules = []rule{
 	{"tests import what their room may, and test rooms", testsImportDown, source{path: "transport/x_test.go", imports: []string{module + "/runtime/world"}}},
 	{"pure rooms do no I/O and have no clock", staysPure, source{path: "collectives/schedule/x.go", imports: []string{"time"}}},
 	{"boot uses the standard library only", bootIsPlain, source{path: "launcher/boot/x.go", imports: []string{"golang.org/x/sys/unix"}}},
-	{"concrete transports are named in one file, and in one of the pager", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
+	{"concrete transports are named in one file each", transportsInOneFile, source{path: "runtime/world/x.go", imports: []string{module + "/transport/shm"}}},
 	{"unsafe stands in files named for it", unsafeIsNamed, source{path: "window/x.go", imports: []string{"unsafe"}}},
 	{"cgo stands in files named for it", cgoIsNamed, source{path: "transport/x.go", imports: []string{"C"}}},
 	{"assembly is named for its architecture", assemblyIsNamed, source{path: "window/x.s"}},
@@ -265,11 +267,14 @@ func bootIsPlain(s source) string {
 	return ""
 }
 
+// openers are the files that name concrete transports.
+var openers = []string{"runtime/world/transports.go", "transport/far/open.go", "window/pager/process/endpoint.go"}
+
 func transportsInOneFile(s source) string {
 	for _, room := range s.house() {
-		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest" && !strings.HasPrefix(room, "transport/internal/")
+		concrete := strings.HasPrefix(room, "transport/") && room != "transport/transporttest" && room != "transport/far" && !strings.HasPrefix(room, "transport/internal/")
 		concrete = concrete && !(strings.HasPrefix(s.dir(), "transport/") && strings.HasPrefix(room, s.dir()+"/")) // its own rooms
-		if concrete && s.path != "runtime/world/transports.go" && s.path != "window/pager/process/endpoint.go" && !s.isTest() && !strings.HasPrefix(s.path, room) {
+		if concrete && !slices.Contains(openers, s.path) && !s.isTest() && !strings.HasPrefix(s.path, room) {
 			return "names " + room
 		}
 	}

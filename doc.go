@@ -83,6 +83,7 @@
 //	runtime/arena/foreign     registrations of memory that is not the arena's
 //	runtime/memlimit      how much memory the host and its control groups have left
 //	transport             the contract; shm, tcp and verbs (RDMA) beneath it
+//	transport/far         which of tcp and verbs leads to a rank of another host
 //	launcher, launcher/boot  the supervisor's side and the rank's side of starting
 //
 // Imports go down only; arch_test.go says who may import whom, which rooms are

@@ -8,7 +8,7 @@ import (
 )
 
 // A rank's address is that of its endpoint in shared memory and that of its
-// way to other hosts (far), if it has one: the first one's length (1 byte), the
+// way to other hosts (package far), if it has one: the first one's length (1 byte), the
 // first one, the second one.
 
 func encodeAddress(near, far []byte) ([]byte, error) {

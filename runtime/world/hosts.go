@@ -50,7 +50,7 @@ const lateTime = 5 * time.Second
 func (p *process) silent(rank int) error {
 	err := p.overdue(rank)
 	if err != nil && !p.local(rank) {
-		p.far.sever(rank)
+		p.far.Sever(rank)
 	}
 	return err
 }

@@ -144,6 +144,6 @@ type counting process
 func (p *counting) Until(ctx context.Context, c waiting.Condition) error {
 	began := time.Now()
 	err := p.waiter.Until(ctx, c)
-	p.stats.Waited(p.far.usual(), time.Since(began))
+	p.stats.Waited(routed(p.far.Usual()), time.Since(began))
 	return err
 }

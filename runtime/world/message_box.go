@@ -9,6 +9,7 @@ import (
 	"github.com/golaunch/golaunch/runtime/world/messages"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/far"
 )
 
 // openMessages begins to take messages, before any rank can know this one.
@@ -86,7 +87,7 @@ func (m messageMemory) Register(rank int, mem []byte) (transport.Region, error) 
 
 func (m messageMemory) Land(rank int, mem []byte) (transport.Landing, error) {
 	if f := m.far; f != nil && m.farPath(rank) == router.TCP {
-		if l, ok := f.tcp.(transport.Lander); ok {
+		if l, ok := f.End(far.TCP).(transport.Lander); ok {
 			return l.Land(rank, mem)
 		}
 	}

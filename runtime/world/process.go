@@ -18,6 +18,7 @@ import (
 	"github.com/golaunch/golaunch/runtime/world/messages"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/far"
 )
 
 // A setup is what a rank is told of its job.
@@ -42,7 +43,7 @@ type process struct {
 	router     *router.Router
 	stats      *router.Stats      // nil: nobody wants them
 	near       transport.Endpoint // to ranks of this host
-	far        *far               // to those of other hosts; nil when there are none
+	far        *far.Far           // to those of other hosts; nil when there are none
 	listening  atomic.Bool
 	messages   *messages.Messages
 	types      sync.Map        // element types that messages may have, as keys

@@ -44,7 +44,7 @@ func (in *Inside) CPUAtomics(member int) bool {
 // that have one, too, and are on other hosts.
 func (in *Inside) HasNIC() bool {
 	far := in.comm.process.far
-	return far != nil && far.verbs != nil
+	return far != nil && far.HasDevice()
 }
 
 // NICConn returns a connection through the devices of this rank and of a member, also

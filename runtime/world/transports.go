@@ -4,20 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/runtime/waiting"
 	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/far"
 	"github.com/golaunch/golaunch/transport/shm"
-	"github.com/golaunch/golaunch/transport/tcp"
-	"github.com/golaunch/golaunch/transport/verbs"
 )
 
-// openEndpoints is the one place that names concrete transports: shared memory to
-// the ranks of the same host, and RDMA devices and TCP to the others if there are any.
+// openEndpoints opens shared memory to the ranks of the same host, and what leads to those
+// of others if there are any.
 func (p *process) openEndpoints() (err error) {
 	cfg := transport.Config{
 		Rank: p.rank, Size: p.size,
@@ -37,60 +35,32 @@ func (p *process) openEndpoints() (err error) {
 	if p.waiter.Spins() {
 		cfg.Served = func() { p.mem.Ring(p.rank) } // who waits may as well serve peers
 	}
-	if p.far, err = p.openFar(cfg); err != nil {
+	if err = p.openFar(cfg); err != nil {
 		return errors.Join(err, p.near.Close())
 	}
 	p.listen()
 	return nil
 }
 
-// openFar opens what leads to other hosts.
-func (p *process) openFar(cfg transport.Config) (f *far, err error) {
-	f = &far{paths: make([]atomic.Int32, p.size), cut: make([]atomic.Bool, p.size)}
-	switch p.setup.Transport {
-	case "shm":
-		return nil, fmt.Errorf("transport %q with %d hosts", p.setup.Transport, p.mem.Hosts())
-	case "verbs":
-		return f, p.addVerbs(f, cfg)
+// openFar opens what leads to other hosts. With a device the arena is registered, for good:
+// nothing has to be registered later when memory of it is given to peers.
+func (p *process) openFar(cfg transport.Config) (err error) {
+	s := &p.setup
+	if s.Transport == "shm" {
+		return fmt.Errorf("transport %q with %d hosts", s.Transport, p.mem.Hosts())
 	}
-	f.tcp, err = tcp.Provider{
-		Secret: p.setup.secret, Job: p.setup.job, Version: boot.Version,
-		Interface: p.setup.Interface, Loopback: p.setup.Loopback, Encrypt: p.setup.Encrypt, Timeout: p.setup.Timeout,
-	}.Open(cfg)
+	p.far, err = far.Open(far.Options{
+		Transport: s.Transport, Secret: s.secret, Job: s.job, Version: boot.Version,
+		Interface: s.Interface, Loopback: s.Loopback, Encrypt: s.Encrypt, Timeout: s.Timeout,
+	}, cfg, func(f *far.Far) error { return p.arena.Register(f) })
 	if err != nil {
-		return nil, err
-	}
-	if p.setup.Transport != "tcp" && !p.setup.Encrypt && mayLock() {
-		_ = p.addVerbs(f, cfg) // it is no error to have no device: Path says how peers are reached
-	}
-	p.addEnd(f, f.tcp, router.TCP)
-	return f, nil
-}
-
-// addVerbs opens an RDMA device and registers the arena with it, for good: nothing has
-// to be registered later when memory of it is given to peers.
-func (p *process) addVerbs(f *far, cfg transport.Config) error {
-	if p.setup.Encrypt {
-		return errors.New("transport \"verbs\": RDMA has no encryption")
-	}
-	end, err := verbs.Provider{
-		Secret: p.setup.secret, Job: p.setup.job, Version: boot.Version,
-		Interface: p.setup.Interface, Loopback: p.setup.Loopback, Timeout: p.setup.Timeout,
-	}.Open(cfg)
-	if err != nil {
+		p.far = nil
 		return err
 	}
-	f.verbs = end
-	if err := p.arena.Register(f); err != nil {
-		f.verbs = nil
-		return errors.Join(err, end.Close())
+	for path, end := range p.far.Ends() {
+		p.router.Add(end, func(rank int) bool { return !p.local(rank) && p.far.Path(rank) == path })
 	}
-	p.addEnd(f, end, router.Verbs)
 	return nil
-}
-
-func (p *process) addEnd(f *far, e transport.Endpoint, path int) {
-	p.router.Add(e, func(rank int) bool { return !p.local(rank) && f.serves(path, rank) })
 }
 
 // farPoll is how long a rank with a core of its own polls before it lets a thread be
@@ -111,7 +81,7 @@ func (p *process) listen() {
 
 // dial is the router's.
 func (p *process) dial(ctx context.Context, rank int) (transport.Conn, error) {
-	near, far, err := p.addressOf(ctx, rank)
+	near, away, err := p.addressOf(ctx, rank)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +92,7 @@ func (p *process) dial(ctx context.Context, rank int) (transport.Conn, error) {
 	if p.far == nil {
 		return nil, fmt.Errorf("this rank has no way to other hosts")
 	}
-	return p.far.Dial(ctx, rank, far)
+	return p.far.Dial(ctx, rank, away)
 }
 
 // dialNIC connects to a rank of this host, which may be this one, through its device.
@@ -150,19 +120,37 @@ func (p *process) path(rank int) int {
 
 // farPath is path for a rank of another host. Which it is, that rank's address says.
 func (p *process) farPath(rank int) int {
-	if p.far == nil || p.far.verbs == nil {
+	if p.far == nil {
 		return router.TCP
 	}
-	if known := p.far.paths[rank].Load(); known != 0 {
-		return int(known)
+	path := p.far.Path(rank)
+	if path == far.Unknown {
+		path = p.chosen(rank)
+	}
+	return routed(path)
+}
+
+// routed is what the router calls a path to another host.
+func routed(path far.Path) int {
+	if path == far.Verbs {
+		return router.Verbs
+	}
+	return router.TCP
+}
+
+// chosen is the path to a rank whose address is still to be seen.
+func (p *process) chosen(rank int) far.Path {
+	usual := p.far.Usual()
+	if usual == far.TCP {
+		return usual
 	}
 	_, addr, err := p.addressOf(p.ctx, rank)
 	if err != nil { // it has never joined
-		return p.far.usual()
+		return usual
 	}
-	path, _, err := p.far.choose(rank, addr)
+	path, err := p.far.Choose(rank, addr)
 	if err != nil {
-		return p.far.usual()
+		return usual
 	}
 	return path
 }

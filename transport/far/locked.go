@@ -1,4 +1,4 @@
-package world
+package far
 
 import "golang.org/x/sys/unix"
 

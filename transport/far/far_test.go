@@ -1,12 +1,10 @@
-package world
+package far
 
 import (
 	"bytes"
 	"slices"
-	"sync/atomic"
 	"testing"
 
-	"github.com/golaunch/golaunch/runtime/world/router"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/tcp"
 	"github.com/golaunch/golaunch/transport/transporttest"
@@ -14,12 +12,13 @@ import (
 
 // newFars are three ranks' ways to other hosts. The reference transport stands for
 // devices, which rank 2 has none of.
-func newFars(t *testing.T) ([]*far, *transporttest.Job) {
+func newFars(t *testing.T) ([]*Far, *transporttest.Job) {
 	devices := transporttest.NewWorld(t, transporttest.NewReference(), 3)
 	net := transporttest.NewWorld(t, tcp.Provider{Secret: make([]byte, 32), Job: "test", Version: "1", Loopback: true}, 3)
-	var all []*far
+	var all []*Far
 	for rank := range 3 {
-		f := &far{tcp: net.Endpoints[rank], verbs: devices.Endpoints[rank], paths: make([]atomic.Int32, 3), cut: make([]atomic.Bool, 3)}
+		f := newFar(3)
+		f.tcp, f.verbs = net.Endpoints[rank], devices.Endpoints[rank]
 		if rank == 2 {
 			f.verbs = nil
 		}
@@ -39,13 +38,13 @@ func TestPairsAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		for from, f := range fars {
-			want := router.TCP
+			want := TCP
 			if from != 2 && owner != 2 {
-				want = router.Verbs
+				want = Verbs
 			}
-			path, _, err := f.choose(owner, fars[owner].Addr(300))
-			if err != nil || path != want || !f.serves(want, owner) {
-				t.Errorf("rank %d reaches %d by %d, %v; want %d", from, owner, path, err, want)
+			path, err := f.Choose(owner, fars[owner].Addr(300))
+			if err != nil || path != want || f.Path(owner) != want {
+				t.Errorf("rank %d reaches %d by %q, %v; want %q", from, owner, path, err, want)
 			}
 			c, err := f.Dial(t.Context(), owner, fars[owner].Addr(300))
 			if err != nil {
@@ -63,13 +62,13 @@ func TestPairsAgree(t *testing.T) {
 }
 
 // put returns when src has arrived.
-func put(t *testing.T, f *far, path int, c transport.Conn, dst transport.Remote, src []byte) {
+func put(t *testing.T, f *Far, path Path, c transport.Conn, dst transport.Remote, src []byte) {
 	t.Helper()
 	if err := c.Put(dst, src, 1); err != nil {
 		t.Fatal(err)
 	}
 	e := f.tcp
-	if path == router.Verbs {
+	if path == Verbs {
 		e = f.verbs
 	}
 	done := make([]transport.Completion, 1)
@@ -87,7 +86,7 @@ func put(t *testing.T, f *far, path int, c transport.Conn, dst transport.Remote,
 func TestNoCommonTransport(t *testing.T) {
 	fars, _ := newFars(t)
 	fars[0].tcp = nil
-	if _, _, err := fars[0].choose(2, fars[2].Addr(300)); err == nil {
+	if _, err := fars[0].Choose(2, fars[2].Addr(300)); err == nil {
 		t.Error("ranks without a common transport reach each other")
 	}
 }
@@ -96,17 +95,17 @@ func TestNoCommonTransport(t *testing.T) {
 func TestAddressWithoutRoom(t *testing.T) {
 	fars, _ := newFars(t)
 	addr := fars[0].Addr(len(fars[0].Addr(300)) - 1)
-	verbs, net, err := splitFar(addr)
+	verbs, net, err := split(addr)
 	if err != nil || len(verbs) > 0 || !bytes.Equal(net, fars[0].tcp.Addr()) {
 		t.Errorf("%d and %d bytes, %v", len(verbs), len(net), err)
 	}
 }
 
-func FuzzSplitFar(f *testing.F) {
+func FuzzSplit(f *testing.F) {
 	f.Add([]byte{2, 'r', 'd', 't', 'c', 'p'})
 	f.Add([]byte{0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		verbs, tcp, err := splitFar(b)
+		verbs, tcp, err := split(b)
 		if err == nil && !slices.Equal(b, slices.Concat([]byte{byte(len(verbs))}, verbs, tcp)) {
 			t.Errorf("% x is split into % x and % x", b, verbs, tcp)
 		}
