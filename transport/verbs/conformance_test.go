@@ -7,13 +7,16 @@ import (
 	"github.com/golaunch/golaunch/transport/transporttest"
 )
 
-func suite(p transport.Provider) func(t testing.TB, size int) *transporttest.World {
-	return func(t testing.TB, size int) *transporttest.World { return transporttest.NewWorld(t, p, size) }
+func suite(p transport.Provider, opts ...transporttest.Option) func(t testing.TB, size int) *transporttest.World {
+	return func(t testing.TB, size int) *transporttest.World {
+		return transporttest.NewWorld(t, p, size, opts...)
+	}
 }
 
 func TestConformance(t *testing.T) {
 	p := provider(t)
 	t.Run("heap", func(t *testing.T) { transporttest.Run(t, suite(p)) })
+	t.Run("watched", func(t *testing.T) { transporttest.RunWatched(t, suite(p, transporttest.Watching())) })
 	t.Run("Delaying", func(t *testing.T) {
 		transporttest.Run(t, suite(transporttest.Delaying(p, transporttest.Seed(t))))
 	})

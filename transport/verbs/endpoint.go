@@ -58,6 +58,7 @@ type endpoint struct {
 var (
 	_ transport.Endpoint = (*endpoint)(nil)
 	_ transport.Rester   = (*endpoint)(nil)
+	_ transport.Waker    = (*endpoint)(nil)
 )
 
 // hardware is what an endpoint has of a device.
@@ -96,8 +97,11 @@ func (p Provider) open(cfg transport.Config) (*endpoint, error) {
 	if err := e.listen(p); err != nil {
 		return nil, errors.Join(err, e.closeDevice())
 	}
-	e.running.Add(3)
-	go e.watcher.run()
+	if !cfg.Watches {
+		e.running.Add(1)
+		go e.watcher.run()
+	}
+	e.running.Add(2)
 	go e.watcher.heed()
 	go e.accept()
 	return e, nil

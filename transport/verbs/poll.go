@@ -70,6 +70,9 @@ func (e *endpoint) giveBack() {
 // wait for what the last Poll has delivered.
 func (e *endpoint) wantsPoll() bool { return e.arrivals.queued.Load() > 0 || e.poll.owes.Load() }
 
+// Descriptor is the completion queue's channel.
+func (e *endpoint) Descriptor() int { return e.cq.fd }
+
 // Rest says that the rank stops polling in a loop.
 func (e *endpoint) Rest() { e.watcher.rest() }
 

@@ -22,9 +22,13 @@ import (
 // again. A rank that stops polling without a Rest is found out after watchFirst to
 // watchLast: messages and credit may wait as long, and nothing else. To look costs a
 // wake-up, which a rank that polls on a core of its own would notice.
+//
+// A rank that watches (Config.Watches) waits for the channel itself: the goroutine is not
+// there, and whoever rests or polls takes the event. Poll takes it before it looks at the
+// queue, Rest before it arms the queue and then looks: so what nobody has seen has an event.
 type watcher struct {
 	e      *endpoint
-	events *os.File // the completion queue's channel
+	events *os.File // the completion queue's channel; nil: the rank watches
 	raw    syscall.RawConn
 	harm   *os.File // the device's asynchronous events
 	rawer  syscall.RawConn
@@ -47,11 +51,13 @@ const (
 
 func (w *watcher) open(e *endpoint) (err error) {
 	w.e = e
-	if w.events, w.raw, err = watched(e.cq.fd, "completion events"); err != nil {
-		return err
+	if !e.cfg.Watches {
+		if w.events, w.raw, err = watched(e.cq.fd, "completion events"); err != nil {
+			return err
+		}
 	}
 	if w.harm, w.rawer, err = watched(e.device.asyncFD, "asynchronous events"); err != nil {
-		return errors.Join(err, w.events.Close())
+		return errors.Join(err, w.closeEvents())
 	}
 	w.arm() // a rank need not poll before it is told of what comes
 	return nil
@@ -74,9 +80,23 @@ func watched(fd int, name string) (*os.File, syscall.RawConn, error) {
 
 // polled is called by Poll.
 func (w *watcher) polled() {
+	if w.e.cfg.Watches {
+		w.polling.Store(true)
+		w.takeEvent()
+		return
+	}
 	w.polls.Add(1)
 	if !w.polling.Load() {
 		w.startPolling()
+	}
+}
+
+// takeEvent makes the channel of a rank that watches silent, until the queue is armed again.
+func (w *watcher) takeEvent() {
+	if w.armed.Load() {
+		if ok, _ := w.e.cq.event(); ok {
+			w.armed.Store(false)
+		}
 	}
 }
 
@@ -93,8 +113,12 @@ func (w *watcher) startPolling() {
 // wake has the endpoint's goroutine woken in time. Called with mu held.
 func (w *watcher) wake(after time.Duration) { _ = w.events.SetReadDeadline(time.Now().Add(after)) }
 
-// rest has the endpoint's goroutine take in what comes from now on.
+// rest has the endpoint's goroutine take in what comes from now on, or the rank, which
+// watches.
 func (w *watcher) rest() {
+	if w.e.cfg.Watches {
+		w.takeEvent()
+	}
 	w.arm()
 	w.left()
 }
@@ -114,7 +138,7 @@ func (w *watcher) left() {
 		return
 	}
 	w.e.ring()
-	if !w.polling.Load() {
+	if !w.polling.Load() && !w.e.cfg.Watches {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.looking = true
@@ -181,8 +205,13 @@ func (w *watcher) heed() {
 }
 
 // close ends both goroutines.
-func (w *watcher) close() {
-	_, _ = w.events.Close(), w.harm.Close()
+func (w *watcher) close() { _, _ = w.closeEvents(), w.harm.Close() }
+
+func (w *watcher) closeEvents() error {
+	if w.events == nil {
+		return nil
+	}
+	return w.events.Close()
 }
 
 // An event is something that has happened to the device.
