@@ -136,7 +136,7 @@ var floors = map[string][]string{
 	"window/pager/parcel": {"window/coherence"},
 	"window/pager":        {"window/pager/line", "window/pager/uffd"},
 	// It imports this project's launcher for its line to the supervisor only.
-	"window/pager/process": {"window/pager/line", "window/pager/parcel", "window/pager/stride", "window/pager/uffd", "window/coherence", "runtime/relax", "transport", "transport/tcp", "launcher/boot"},
+	"window/pager/process": {"window/pager/line", "window/pager/parcel", "window/pager/stride", "window/pager/uffd", "window/coherence", "runtime/relax", "transport", "transport/far", "launcher/boot"},
 	"window/packet":        {"runtime/job", "runtime/group"},
 	"window/lock":          {"runtime/job", "runtime/waiting", "runtime/group"},
 	"window":               {"window/pager", "window/pager/line", "window/pager/process", "window/element", "window/lock", "window/packet", "runtime/world", "runtime/arena", "runtime/group", "runtime/job", "runtime/waiting", "runtime/copying", "runtime/memlimit", "transport"},
@@ -267,8 +267,9 @@ func bootIsPlain(s source) string {
 	return ""
 }
 
-// openers are the files that name concrete transports.
-var openers = []string{"runtime/world/transports.go", "transport/far/open.go", "window/pager/process/endpoint.go"}
+// openers are the files that name concrete transports: shared memory's, and those to other
+// hosts, which ranks and pagers have from one place.
+var openers = []string{"runtime/world/transports.go", "transport/far/open.go"}
 
 func transportsInOneFile(s source) string {
 	for _, room := range s.house() {

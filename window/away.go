@@ -25,10 +25,15 @@ func whoIsAway(in *world.Inside, members int) []bool {
 }
 
 // Path is how operations of this rank reach the part of a rank: "self", "shm" for
-// memory of this host, "tcp" or "verbs" for another one; "" if there is no such rank.
+// memory of this host, "tcp" or "verbs" for another one; "" if there is no such rank. What a
+// coherent window does not find on this host comes by the pagers of both, which is then what
+// the path is between.
 func (c *core) Path(rank int) string {
 	if uint(rank) >= uint(len(c.parts)) {
 		return ""
+	}
+	if c.coherent != nil && !c.in.Local(rank) {
+		return c.coherent.paths[rank]
 	}
 	return c.in.Path(rank)
 }

@@ -93,7 +93,8 @@ type coherent struct {
 	view   *pager.View
 	stride int // bytes
 	pages  int
-	most   int // elements that are held at a time; 0: any number
+	most   int      // elements that are held at a time; 0: any number
+	paths  []string // by rank, how this host's pager reaches that of its host
 }
 
 // meetPager connects to the pager of this host, and returns its address for other hosts'.
@@ -109,7 +110,7 @@ func (c *core) meetPager(ctx context.Context) (string, error) {
 func connectPager(socket *os.File, job world.PagerJob) (io.Closer, error) {
 	c, err := pager.Connect(socket, line.Greeting{
 		Rank: job.Rank, PID: os.Getpid(), Host: job.Host, Hosts: job.Hosts,
-		Job: job.Job, Secret: job.Secret,
+		Job: job.Job, Secret: job.Secret, Transport: job.Transport,
 		Interface: job.Interface, Loopback: job.Loopback, Encrypt: job.Encrypt, Timeout: job.Timeout,
 	})
 	if err != nil {
@@ -125,6 +126,9 @@ func (c *core) openCoherent(offers []statement) (err error) {
 	co.stride, co.pages = int(spec.BlockPages)*os.Getpagesize(), int(spec.Pages)
 	if co.view, err = co.client.Open(co.number, spec); err != nil {
 		return err
+	}
+	for _, host := range spec.Blocks {
+		co.paths = append(co.paths, co.view.Paths[host])
 	}
 	if spec.Limit > 0 {
 		co.most = max(1, co.view.Most/c.kind.Size)

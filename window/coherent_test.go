@@ -47,7 +47,11 @@ func TestCoherentPutGet(t *testing.T) {
 		if err := win.Fence(ctx); err != nil {
 			t.Error(err)
 		}
-		for range 1000 {
+		times := 1000
+		if testing.Short() {
+			times = 200
+		}
+		for range times {
 			if _, err := win.FetchAdd(0, 7, 1); err != nil {
 				t.Error(err)
 			}
@@ -55,12 +59,29 @@ func TestCoherentPutGet(t *testing.T) {
 		if err := win.Fence(ctx); err != nil {
 			t.Error(err)
 		}
-		if err := win.Get(0, 7, got[:1]); err != nil || got[0] != uint64(7+1000*comm.Size()) {
+		if err := win.Get(0, 7, got[:1]); err != nil || got[0] != uint64(7+times*comm.Size()) {
 			t.Errorf("rank %d: %d, %v", comm.Rank(), got[0], err)
 		}
 		if err := win.Free(ctx); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// Pagers reach each other as their ranks do.
+func TestPathOfPagers(t *testing.T) {
+	run(t, 2, func(r rank) {
+		w := allocate[int64](r, 1, window.Coherent)
+		for target := range r.comm.Size() {
+			want := r.comm.Path(target)
+			if want != "self" && want != "shm" {
+				want = worldtest.FarPath(want)
+			}
+			if got := w.Path(target); got != want {
+				r.Errorf("rank %d gets pages of rank %d over %q, want %q", r.comm.Rank(), target, got, want)
+			}
+		}
+		r.no(w.Free(r))
 	})
 }
 

@@ -1,4 +1,5 @@
 // Package far is the way to ranks of other hosts: by TCP, by an RDMA device, or by either.
+// Ranks use it, and so do pagers, which are the ranks of a job of their own.
 //
 // Two ranks use their devices if both have one, else TCP. Each sees that from the other's
 // address, so they agree without asking, and a rank without a device keeps no others from

@@ -29,6 +29,8 @@ const (
 type View struct {
 	*uffd.Mapping
 	Unmapped error
+	// Paths is how pages come from the hosts of the window: "tcp" or "verbs", "" for this host.
+	Paths []string
 	// Most is for how many bytes Want asks at a time, whole pages.
 	Most int
 
@@ -49,10 +51,15 @@ func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if len(a.fds) != 2 {
-		return nil, fmt.Errorf("the pager has sent %d descriptors, want 2", len(a.fds))
+	var opened line.Opened
+	if err = json.Unmarshal(a.body, &opened); err == nil && (len(a.fds) != 2 || len(opened.Paths) != len(spec.Hosts)) {
+		err = fmt.Errorf("%d descriptors, want 2, and paths to %d hosts, want %d", len(a.fds), len(opened.Paths), len(spec.Hosts))
 	}
-	v := &View{client: c, window: window}
+	if err != nil {
+		line.CloseAll(a.fds)
+		return nil, fmt.Errorf("the pager has sent for window %#x: %w", window, err)
+	}
+	v := &View{client: c, window: window, Paths: opened.Paths}
 	for size := os.Getpagesize(); size > 1; size /= 2 {
 		v.shift++
 	}

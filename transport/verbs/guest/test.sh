@@ -25,7 +25,7 @@ if [ $# -gt 0 ]; then
 fi
 files=(-f "$binary/golaunch")
 go build -ldflags "-s -w" -o "$binary/golaunch" ./launcher/golaunch
-for room in runtime/arena runtime/world window collectives; do
+for room in transport/far runtime/arena runtime/world window collectives; do
   go test -c -ldflags "-s -w" -o "$binary/$(basename $room).test" ./$room
   files+=(-f "$binary/$(basename $room).test")
 done

@@ -5,7 +5,7 @@
 //	Hello(Greeting) + leash               ->
 //	                                      <-  Done(address)
 //	Open(window, Spec)                    ->
-//	                                      <-  Done + cache, board
+//	                                      <-  Done(Opened) + cache, board
 //	View(window, base) + userfaultfd      ->
 //	                                      <-  Done
 //	Want(window, first, n, mode)*         ->

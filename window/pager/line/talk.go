@@ -9,6 +9,7 @@ type Greeting struct {
 	Host, Hosts int // this host's number in the job
 	Job         string
 	Secret      []byte
+	Transport   string // "auto", "tcp" or "verbs": between hosts
 	Interface   string
 	Loopback    bool
 	Encrypt     bool
@@ -25,6 +26,11 @@ type Spec struct {
 	BlockPages uint32
 	FirstTouch bool   // the home of a page is who asks for it first; Blocks say who remembers that
 	Limit      uint32 // how many pages of other homes a host caches; 0: any number
+}
+
+// Opened answers Open, as JSON.
+type Opened struct {
+	Paths []string // how the pager reaches the hosts of Spec: "tcp", "verbs"; "" for this one
 }
 
 // Counts are what happened to the pages of a window on this host, as JSON.

@@ -2,18 +2,20 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/transport"
-	"github.com/golaunch/golaunch/transport/tcp"
+	"github.com/golaunch/golaunch/transport/far"
 	"github.com/golaunch/golaunch/window/coherence"
 	"github.com/golaunch/golaunch/window/pager/line"
 )
 
-// greet takes what the first rank says of the job, and opens the endpoint. It returns
+// greet takes what the first rank says of the job, and opens the endpoints. It returns
 // the address by which other hosts' pagers reach this one.
 func (g *pager) greet(hello *line.Greeting) (address []byte, err error) {
 	if g.greeting == nil {
@@ -26,42 +28,50 @@ func (g *pager) greet(hello *line.Greeting) (address []byte, err error) {
 	if hello.Host != g.greeting.Host || hello.Job != g.greeting.Job {
 		return nil, fmt.Errorf("host %d of job %q, and this is the pager of host %d of job %q", hello.Host, hello.Job, g.greeting.Host, g.greeting.Job)
 	}
-	if g.endpoint == nil {
+	if g.far == nil {
 		return nil, nil
 	}
-	return g.endpoint.Addr(), nil
+	return g.far.Addr(far.MaxAddress), nil
 }
 
-// open is the one place that names a concrete transport. A pager is the "rank" of its
+// open opens what leads to other hosts, as their ranks have it. A pager is the "rank" of its
 // host's number there, in a job of its own.
-func (g *pager) open(hello *line.Greeting) (err error) {
+func (g *pager) open(hello *line.Greeting) error {
 	if hello.Hosts < 2 {
 		return nil
 	}
-	g.endpoint, err = tcp.Provider{
-		Secret: hello.Secret, Job: hello.Job + "/pagers", Version: boot.Version,
+	f, err := far.Open(far.Options{
+		Transport: hello.Transport, Secret: hello.Secret, Job: hello.Job + "/pagers", Version: boot.Version,
 		Interface: hello.Interface, Loopback: hello.Loopback, Encrypt: hello.Encrypt, Timeout: hello.Timeout,
-	}.Open(transport.Config{
+	}, transport.Config{
 		Rank: hello.Host, Size: hello.Hosts,
 		Ring: g.ring, Wait: g.wait, Progress: g.progress, Watches: true,
-	})
+	}, nil)
 	if err != nil {
-		g.endpoint = nil
 		return err
 	}
-	g.wakes = -1
-	if w, ok := g.endpoint.(transport.Waker); ok {
-		g.wakes = w.Descriptor()
-		return g.add(g.wakes)
+	g.far = f
+	for _, end := range f.Ends() {
+		g.ends = append(g.ends, end)
+		if w, ok := end.(transport.Waker); ok {
+			g.wakes = append(g.wakes, unix.PollFd{Fd: int32(w.Descriptor()), Events: unix.POLLIN})
+			err = errors.Join(err, g.add(w.Descriptor()))
+		}
 	}
-	return nil
+	return err
 }
 
-// ring is the endpoint's: somebody may wait for what it has left. The loop sees that by
-// itself, or is told by progress.
-func (g *pager) ring(int) {}
+// wakesFor reports whether a descriptor is an endpoint's.
+func (g *pager) wakesFor(fd int) bool {
+	return slices.ContainsFunc(g.wakes, func(w unix.PollFd) bool { return int(w.Fd) == fd })
+}
 
-// wait is for a Put or a Send that has no room. mu is held: there is one at a time, and
+// ring is the endpoints': one has left something for Poll. Whoever has mu looks before it lets
+// go of it; where nobody has, progress is called as well.
+func (g *pager) ring(int) { g.wanted.Store(true) }
+
+// wait is for a Put or a Send that has no room, or that asks the peer's device where the slots
+// are. mu is held: there is one at a time, and
 // what the last Poll has delivered was dealt with. What the next one finds it leaves for
 // later.
 func (g *pager) wait(ctx context.Context, _ int, ready func() bool) error {
@@ -69,11 +79,11 @@ func (g *pager) wait(ctx context.Context, _ int, ready func() bool) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if g.wakes >= 0 {
-			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(g.wakes), Events: unix.POLLIN}}, waitMilliseconds)
-		}
-		if _, err := g.endpoint.Poll(nil); err != nil {
-			return err
+		_, _ = unix.Poll(g.wakes, waitMilliseconds)
+		for _, end := range g.ends {
+			if _, err := end.Poll(nil); err != nil {
+				return err
+			}
 		}
 		g.rest()
 	}
@@ -91,7 +101,7 @@ func (g *pager) progress() {
 	g.serve()
 }
 
-// serve polls the endpoint as long as anybody wants that.
+// serve polls the endpoints as long as anybody wants that.
 func (g *pager) serve() {
 	for g.wanted.Load() && g.mu.TryLock() {
 		g.wanted.Store(false)
@@ -103,15 +113,24 @@ func (g *pager) serve() {
 	}
 }
 
-// rest has the endpoint take in by itself what arrives from now on.
+// rest has the endpoints' descriptors tell of what arrives from now on.
 func (g *pager) rest() {
-	if r, ok := g.endpoint.(transport.Rester); ok {
-		r.Rest()
+	for _, end := range g.ends {
+		if r, ok := end.(transport.Rester); ok {
+			r.Rest()
+		}
 	}
 }
 
 func (g *pager) pollOnce() (more bool) {
-	n, err := g.endpoint.Poll(g.poll[:])
+	for _, end := range g.ends {
+		more = g.pollEnd(end) || more
+	}
+	return more
+}
+
+func (g *pager) pollEnd(end transport.Endpoint) (more bool) {
+	n, err := end.Poll(g.poll[:])
 	if err != nil {
 		g.note(err)
 		return false
@@ -168,6 +187,9 @@ func (g *pager) reach(spec line.Spec) error {
 			return err
 		}
 		if !l.dialled {
+			if _, err := g.far.Choose(host, spec.Addresses[i]); err != nil {
+				return fmt.Errorf("host %d: %w", host, err)
+			}
 			l.dialled = true
 			go g.dial(l, spec.Addresses[i])
 		}
@@ -176,7 +198,7 @@ func (g *pager) reach(spec line.Spec) error {
 }
 
 func (g *pager) dial(l *link, address []byte) {
-	conn, err := g.endpoint.Dial(context.Background(), l.host, address)
+	conn, err := g.far.Dial(context.Background(), l.host, address)
 	g.mu.Lock()
 	if err != nil {
 		l.check(err)
@@ -193,5 +215,5 @@ func (g *pager) leaseTime() coherence.Ticks {
 	if g.greeting.Timeout > 0 {
 		return coherence.Ticks(g.greeting.Timeout)
 	}
-	return coherence.Ticks(tcp.DefaultTimeout)
+	return coherence.Ticks(far.DefaultTimeout)
 }

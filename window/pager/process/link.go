@@ -58,7 +58,7 @@ type outgoing struct {
 func (l *link) open() (err error) {
 	l.slots, err = unix.Mmap(-1, 0, slotCount*l.g.contents.pageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err == nil {
-		l.region, err = l.g.endpoint.Register(0, 0, l.slots)
+		l.region, err = l.g.far.Register(0, 0, l.slots)
 	}
 	if err != nil {
 		return fmt.Errorf("slots for host %d: %w", l.host, err)

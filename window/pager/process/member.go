@@ -156,7 +156,8 @@ func (m *member) open(f line.Frame) {
 	v := &view{space: s, member: m, board: board, gone: true, walk: stride.Detector{Limit: (int(s.spec.Limit) + 1) / 2}}
 	m.views[f.Window] = v
 	s.views = append(s.views, v)
-	m.done(f.ID, nil, cache, fd)
+	body, _ := json.Marshal(line.Opened{Paths: s.paths()})
+	m.done(f.ID, body, cache, fd)
 }
 
 // openView finds or makes the space, and makes the board. A view is gone until the rank

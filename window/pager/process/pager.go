@@ -12,6 +12,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/far"
 	"github.com/golaunch/golaunch/window/coherence"
 	"github.com/golaunch/golaunch/window/pager/line"
 )
@@ -19,14 +20,14 @@ import (
 // A pager serves the ranks of one host. One thread, the loop, waits for what ranks do and
 // for what other hosts say. Whoever deals with something holds mu: the loop or, now and
 // then, a goroutine that connects or that the endpoint has. Nobody waits for anything with mu
-// but for the kernel, and for room in a socket whose other end is always read
-// (transport.Conn).
+// but for the kernel, and for what needs no program at the other end: room in a socket that is
+// always read, or a device (transport.Conn).
 type pager struct {
 	start        time.Time
 	epoll, timer int
-	wakes        int         // the endpoint's descriptor; -1: there is none
-	wanted       atomic.Bool // the endpoint has something to be polled for
-	waits        bool        // a rank waited for other hosts when the loop last came round
+	wakes        []unix.PollFd // the endpoints' descriptors
+	wanted       atomic.Bool   // an endpoint has something to be polled for
+	waits        bool          // a rank waited for other hosts when the loop last came round
 
 	mu        sync.Mutex
 	failure   error           // why the pager ends
@@ -41,15 +42,16 @@ type pager struct {
 	contents  contents
 	buffer    line.Buffer
 
-	greeting *line.Greeting     // nil: no rank has said hello
-	endpoint transport.Endpoint // nil: there is one host only
-	links    []*link            // by host; nil for this one, and for who shares no window
+	greeting *line.Greeting       // nil: no rank has said hello
+	far      *far.Far             // nil: there is one host only
+	ends     []transport.Endpoint // its endpoints
+	links    []*link              // by host; nil for this one, and for who shares no window
 	poll     [32]transport.Completion
 }
 
 func newPager() (*pager, error) {
 	g := &pager{
-		start: time.Now(), wakes: -1, members: map[int]*member{}, viewsByFD: map[int]*view{},
+		start: time.Now(), members: map[int]*member{}, viewsByFD: map[int]*view{},
 		spaces: map[uint64]*space{}, contents: newContents(),
 	}
 	var err error
@@ -75,7 +77,7 @@ func (g *pager) watch(fd int, events uint32) {
 	_ = unix.EpollCtl(g.epoll, unix.EPOLL_CTL_MOD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// unlock lets go of mu, and serves the endpoint if it has asked meanwhile.
+// unlock lets go of mu, and serves the endpoints if one has asked meanwhile.
 func (g *pager) unlock() {
 	g.mu.Unlock()
 	g.serve()
@@ -173,7 +175,7 @@ func (g *pager) event(fd int, events uint32) error {
 	}
 	m := g.members[fd]
 	switch {
-	case fd == g.wakes:
+	case g.wakesFor(fd):
 		g.wanted.Store(true)
 		return nil
 	case fd == g.timer:

@@ -57,6 +57,17 @@ func newSpace(g *pager, id uint64, spec line.Spec) (s *space, err error) {
 	return s, nil
 }
 
+// paths is how this host reaches the others.
+func (s *space) paths() []string {
+	all := make([]string, len(s.spec.Hosts))
+	for i, host := range s.spec.Hosts {
+		if i != s.spec.Self {
+			all[i] = s.g.far.Path(host).String()
+		}
+	}
+	return all
+}
+
 // close gives everything up.
 func (s *space) close() error {
 	for _, d := range s.saved {
