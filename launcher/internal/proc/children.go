@@ -85,6 +85,9 @@ type Command struct {
 	DieWithParent bool
 	// CPUs the process may run on; nil: those this process may.
 	CPUs *unix.CPUSet
+	// TimerSlack is by how much the kernel may be late when the process's threads want to be woken
+	// at a time; 0: what holds for this process.
+	TimerSlack time.Duration
 }
 
 // Start starts a process in a process group of its own. exited is called once,
@@ -129,6 +132,10 @@ func (c *Children) start(cmd Command, attr *syscall.ProcAttr, allowed *unix.CPUS
 			return 0, fmt.Errorf("binding to cores: %w", err)
 		}
 		defer unix.SchedSetaffinity(0, allowed)
+	}
+	if cmd.TimerSlack > 0 {
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(cmd.TimerSlack), 0, 0, 0) // all its threads inherit that
+		defer unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0)                     // as it was
 	}
 	pid, err := syscall.ForkExec(cmd.Path, cmd.Args, attr)
 	if err != nil {

@@ -25,6 +25,7 @@ var bodies = map[string]func() error{
 	"exits":      testExits,
 	"death":      testDieWithParent,
 	"affinity":   testAffinity,
+	"slack":      testTimerSlack,
 	"strays":     testStrays,
 	"runaway":    testRunaway,
 	"bystander":  testBystander,
@@ -192,6 +193,37 @@ func testAffinity() error {
 		line, _ := bufio.NewReader(r).ReadString('\n')
 		if got := bits(line); got != tt.want {
 			return fmt.Errorf("%q: %d cpus, want %d", line, got, tt.want)
+		}
+	}
+	return nil
+}
+
+// A child has the slack that was asked for, and the next one this process's.
+func testTimerSlack() error {
+	c, err := New()
+	if err != nil {
+		return err
+	}
+	usual, err := os.ReadFile("/proc/self/timerslack_ns")
+	if err != nil {
+		return err
+	}
+	for _, tt := range []struct {
+		slack time.Duration
+		want  string
+	}{{time.Millisecond, "1000000\n"}, {0, string(usual)}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		_, err = c.Start(Command{Path: "/bin/cat", Args: []string{"cat", "/proc/self/timerslack_ns"},
+			Files: []*os.File{nil, w}, TimerSlack: tt.slack}, func(Exit) {})
+		w.Close()
+		if err != nil {
+			return err
+		}
+		if got, _ := bufio.NewReader(r).ReadString('\n'); got != tt.want {
+			return fmt.Errorf("%v: timer slack of %q, want %q", tt.slack, got, tt.want)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/golaunch/golaunch/launcher/boot"
+	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
 )
 
@@ -60,13 +61,40 @@ func (p *pagers) start(s *supervisor, r *rank, g *pager) (*os.File, error) {
 	program := fmt.Sprintf("/proc/%d/exe", r.joiner)
 	s.mu.Unlock()
 	_, err = s.children.Start(proc.Command{
-		Path: program, Args: []string{boot.PagerName}, Dir: "/", DieWithParent: true,
+		Path: program, Args: []string{boot.PagerName}, Dir: "/", DieWithParent: true, CPUs: r.pagerCPUs, TimerSlack: boot.PagerTimerSlack,
 		Env: boot.PagerEnviron(os.Environ()), Files: boot.PagerFiles(os.Stderr, theirs),
 	}, func(e proc.Exit) { p.exited(s, g, e) })
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the pager of host %s: %w", s.host, err), mine.Close())
 	}
 	return mine, nil
+}
+
+// besideRanks returns which CPUs the pager of a rank's host is bound to; nil: any. A host that is
+// played, beside others on this machine, has its ranks' cores and no more: the kernel puts pagers of
+// two hosts that wait for each other on one core, as often as not.
+func besideRanks(m *control.Start, bind func(rank int) *unix.CPUSet) func(rank int) *unix.CPUSet {
+	var all unix.CPUSet
+	ranks := 0
+	for _, p := range m.Programs {
+		for n := p.First; n < p.First+p.Count; n++ {
+			cpus := bind(n)
+			if cpus == nil {
+				return bind
+			}
+			for i := range all {
+				all[i] |= cpus[i]
+			}
+		}
+		ranks += p.Count
+	}
+	switch {
+	case m.Apart:
+		return bind
+	case m.Sharers > ranks:
+		return func(int) *unix.CPUSet { return &all }
+	}
+	return func(int) *unix.CPUSet { return nil }
 }
 
 // exited notes that a pager has died, unless it was to end. Ranks that used it are being

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/golaunch/golaunch/launcher/boot"
 	"github.com/golaunch/golaunch/launcher/internal/control"
 	"github.com/golaunch/golaunch/launcher/internal/proc"
@@ -28,7 +30,8 @@ type rank struct {
 	left      bool
 	exited    bool
 
-	pager *pager // of its coherent windows; nil: it has none. Guarded by pagers.mu
+	pager     *pager       // of its coherent windows; nil: it has none. Guarded by pagers.mu
+	pagerCPUs *unix.CPUSet // that one is bound to them; nil: to none. Set before the rank is started
 }
 
 // admit decides whether process pid may join as the rank; reason says why not.

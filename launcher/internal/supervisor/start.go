@@ -44,9 +44,11 @@ func (s *supervisor) start(m *control.Start, err error) {
 		s.front.Send(&control.Trouble{Text: err.Error()})
 	}
 	bind := s.binding(m)
+	beside := besideRanks(m, bind)
 	for _, p := range m.Programs {
 		for i := range p.Count {
 			n := p.First + i
+			s.ranks[n].pagerCPUs = beside(n)
 			if err == nil {
 				s.launch(&p, s.ranks[n], m.Stdin, bind(n))
 			} else {

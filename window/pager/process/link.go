@@ -266,6 +266,7 @@ func (l *link) arrived(b []byte) error {
 			return s.pulse(l.host, p.Pulse())
 		}
 	case parcel.Messages:
+		l.g.look.heard = true
 		if l.done++; l.done >= returnParcels {
 			l.mark()
 		}

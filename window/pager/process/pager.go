@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
 	"github.com/golaunch/golaunch/transport/far"
 	"github.com/golaunch/golaunch/window/coherence"
@@ -27,7 +26,7 @@ type pager struct {
 	epoll, timer int
 	wakes        []unix.PollFd // the endpoints' descriptors
 	wanted       atomic.Bool   // an endpoint has something to be polled for
-	waits        bool          // a rank waited for other hosts when the loop last came round
+	look         lookout
 
 	mu        sync.Mutex
 	failure   error           // why the pager ends
@@ -91,24 +90,11 @@ func (g *pager) admit(socket int) error {
 	return g.add(socket)
 }
 
-// lookTime is for how long the loop looks for what comes before it sleeps, when a rank of this
-// host has begun to wait for other hosts, or has got what it waited for: the next it wants
-// follows at once, as often as not. Meanwhile it uses a core that would fall asleep, and that takes as long
-// to wake, on a virtual machine, as the answer takes. Whoever else wants the core has it first: the
-// other host may be played by the same machine.
-const lookTime = 250 * time.Microsecond
-
 // loop waits for what ranks do, until something fails.
 func (g *pager) loop() error {
 	var events [64]unix.EpollEvent
-	var until int64 // when looking ends; 0: nobody looks
 	for {
-		wait := -1
-		if until != 0 {
-			wait = 0
-			relax.Yield()
-		}
-		n, err := unix.EpollWait(g.epoll, events[:], wait)
+		n, err := g.next(events[:])
 		if err != nil && err != unix.EINTR {
 			return os.NewSyscallError("epoll_wait", err)
 		}
@@ -116,16 +102,8 @@ func (g *pager) loop() error {
 		for _, ev := range events[:max(n, 0)] {
 			g.note(g.event(int(ev.Fd), ev.Events))
 		}
-		if until != 0 || g.wanted.Load() {
-			g.wanted.Store(false)
-			for g.pollOnce() {
-			}
-			if until == 0 {
-				g.rest()
-			}
-		}
 		g.settle()
-		until = g.looking(until, n > 0)
+		g.hear(n > 0)
 		err = g.failure
 		g.unlock()
 		if err != nil {
@@ -134,28 +112,21 @@ func (g *pager) loop() error {
 	}
 }
 
-// looking is until when the loop goes on looking; 0: it may sleep.
-func (g *pager) looking(until int64, events bool) int64 {
-	waits := g.awaited()
-	if waits != g.waits || waits && events {
-		g.waits = waits
-		return g.now() + lookTime.Nanoseconds()
+// hear takes what other hosts have said, and decides whether the loop looks or sleeps now. What
+// ranks want has left before: who waits for an answer needs not wait for a read that finds
+// nothing. Only before the loop sleeps all there is must have been read, and the last read have
+// brought nothing, so that nothing is lent.
+func (g *pager) hear(events bool) {
+	polled := g.wanted.Swap(false) || g.look.until != 0
+	if polled && g.pollOnce() {
+		g.settle()
 	}
-	if until == 0 || g.now() < until {
-		return until
-	}
-	g.rest()
-	return 0
-}
-
-// awaited reports whether a rank waits for something that another host says.
-func (g *pager) awaited() bool {
-	for _, s := range g.spaces {
-		if len(s.waiters.of)+len(s.echoes) > 0 && len(s.spec.Hosts) > 1 {
-			return true
+	if g.look.goOn(g.now(), g.awaited(), events); polled && g.look.until == 0 {
+		for g.pollOnce() {
+			g.settle()
 		}
+		g.rest()
 	}
-	return false
 }
 
 // note keeps the first error, and has the loop see it.

@@ -1,0 +1,79 @@
+package process
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/golaunch/golaunch/runtime/relax"
+)
+
+const (
+	// lookTime is for how long the loop looks for what comes before it sleeps, when a rank of this
+	// host has begun to wait for other hosts or has got what it waited for, or another host has
+	// said something: the next follows at once, as often as not. Meanwhile it uses a core that would
+	// fall asleep, and that takes as long to wake, on a virtual machine, as the answer takes. Whoever
+	// else wants the core has it first: the other host may be played by the same machine.
+	lookTime = 250 * time.Microsecond
+	// A look that took crowdTime was one at a core that somebody computes on: who has it when the
+	// loop yields keeps it until the kernel's next tick, which is milliseconds, where a loop that
+	// sleeps is woken at once. So for crowdedTime the loop sleeps.
+	crowdTime   = 200 * time.Microsecond
+	crowdedTime = 100 * time.Millisecond
+)
+
+// A lookout says whether the loop looks for what comes, or sleeps until it does. It is the
+// loop's alone, but for heard.
+type lookout struct {
+	until int64 // the loop looks until then; 0: it sleeps
+	waits bool  // a rank waited for other hosts when the loop last came round
+	heard bool  // another host has said something since then; guarded by pager.mu
+	// crowded is until when others want the core: while no rank waits, and while one does, which
+	// leaves its own.
+	crowded [2]int64
+}
+
+// next waits for events: it looks for them once, or until there are some.
+func (g *pager) next(events []unix.EpollEvent) (int, error) {
+	if g.look.until == 0 {
+		return unix.EpollWait(g.epoll, events, -1)
+	}
+	before := g.now()
+	relax.Yield()
+	if now := g.now(); now-before > crowdTime.Nanoseconds() {
+		g.look.crowded[g.look.index()] = now + crowdedTime.Nanoseconds()
+	}
+	return unix.EpollWait(g.epoll, events, 0)
+}
+
+func (l *lookout) index() int {
+	if l.waits {
+		return 1
+	}
+	return 0
+}
+
+// goOn decides what the loop does next, at a time when a rank waits for other hosts, or none does, and
+// after events, or none.
+func (l *lookout) goOn(now int64, waits, events bool) {
+	begins := l.heard || waits != l.waits || waits && events
+	l.heard, l.waits = false, waits
+	switch {
+	case now < l.crowded[l.index()]:
+		l.until = 0
+	case begins:
+		l.until = now + lookTime.Nanoseconds()
+	case now >= l.until:
+		l.until = 0
+	}
+}
+
+// awaited reports whether a rank waits for something that another host says.
+func (g *pager) awaited() bool {
+	for _, s := range g.spaces {
+		if len(s.waiters.of)+len(s.echoes) > 0 && len(s.spec.Hosts) > 1 {
+			return true
+		}
+	}
+	return false
+}
