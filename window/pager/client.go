@@ -50,6 +50,9 @@ type answer struct {
 // process dies with the pager: an access to a page could not end, or would find zeros.
 func Connect(socket *os.File, hello line.Greeting) (*Client, error) {
 	fd, err := unix.FcntlInt(socket.Fd(), unix.F_DUPFD_CLOEXEC, 0) // which the Go scheduler's poller does not know
+	if err == nil {
+		err = unix.SetNonblock(fd, false)
+	}
 	if err = errors.Join(os.NewSyscallError("fcntl", err), socket.Close()); err != nil {
 		return nil, err
 	}

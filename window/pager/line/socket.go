@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,9 +11,11 @@ import (
 // maxFiles is how many descriptors a packet has at most.
 const maxFiles = 2
 
-// SendFD sends a frame, with descriptors, over a socket that does not block. The
-// caller keeps owning them. unix.EAGAIN: there is no room at the moment.
-func SendFD(socket int, f *Frame, fds ...int) error {
+// SendFD sends a frame, with descriptors, and does not wait. The caller keeps owning them.
+// unix.EAGAIN: there is no room at the moment.
+func SendFD(socket int, f *Frame, fds ...int) error { return send(socket, f, unix.MSG_DONTWAIT, fds) }
+
+func send(socket int, f *Frame, how int, fds []int) error {
 	var few [256]byte
 	packet := f.Append(few[:0])
 	var rights []byte
@@ -22,7 +23,7 @@ func SendFD(socket int, f *Frame, fds ...int) error {
 		rights = unix.UnixRights(fds...)
 	}
 	for {
-		err := unix.Sendmsg(socket, packet, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		err := unix.Sendmsg(socket, packet, rights, nil, how|unix.MSG_NOSIGNAL)
 		if err != unix.EINTR {
 			return err
 		}
@@ -35,11 +36,14 @@ type Buffer struct {
 	control [64]byte
 }
 
-// ReceiveFD takes a packet from a socket that does not block. The caller owns the
-// descriptors; the Body is valid until b is used again. unix.EAGAIN: there is none.
-// io.EOF: the other end is closed.
+// ReceiveFD takes a packet that is there. The caller owns the descriptors; the Body is valid
+// until b is used again. unix.EAGAIN: there is none. io.EOF: the other end is closed.
 func (b *Buffer) ReceiveFD(socket int) (f Frame, fds []int, err error) {
-	n, nc, flags, err := b.receive(socket)
+	return b.take(socket, unix.MSG_DONTWAIT)
+}
+
+func (b *Buffer) take(socket, how int) (f Frame, fds []int, err error) {
+	n, nc, flags, err := b.receive(socket, how)
 	if err != nil {
 		return Frame{}, nil, err
 	}
@@ -65,9 +69,9 @@ func (b *Buffer) ReceiveFD(socket int) (f Frame, fds []int, err error) {
 	return f, fds, nil
 }
 
-func (b *Buffer) receive(socket int) (n, nc, flags int, err error) {
+func (b *Buffer) receive(socket, how int) (n, nc, flags int, err error) {
 	for {
-		n, nc, flags, _, err = unix.Recvmsg(socket, b.data[:], b.control[:], unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+		n, nc, flags, _, err = unix.Recvmsg(socket, b.data[:], b.control[:], how|unix.MSG_CMSG_CLOEXEC)
 		if err != unix.EINTR {
 			return n, nc, flags, err
 		}
@@ -94,38 +98,13 @@ func CloseAll(fds []int) {
 	}
 }
 
-// Send is SendFD that waits for room. Like Receive it waits in the kernel, with its thread but
-// without a P. The Go scheduler must not know the socket: its poller would have a thread woken for each
-// packet that comes, and for each that has been taken.
-func Send(socket int, f *Frame, fds ...int) error {
-	for {
-		err := SendFD(socket, f, fds...)
-		if err != unix.EAGAIN {
-			return err
-		}
-		if err := await(socket, unix.POLLOUT); err != nil {
-			return err
-		}
-	}
-}
+// Send and Receive are SendFD and ReceiveFD that wait, for room and for a packet, at a socket that
+// blocks: in the kernel, with their thread but without a P. The Go scheduler must not know the socket:
+// its poller would have a thread woken for each packet that comes, and for each that has been
+// taken.
 
-// Receive is ReceiveFD that waits for a packet: when one comes the thread goes on at once.
-func (b *Buffer) Receive(socket int) (Frame, []int, error) {
-	for {
-		f, fds, err := b.ReceiveFD(socket)
-		if err != unix.EAGAIN {
-			return f, fds, err
-		}
-		if err := await(socket, unix.POLLIN); err != nil {
-			return f, fds, err
-		}
-	}
-}
+// Send sends a frame, with descriptors. The caller keeps owning them.
+func Send(socket int, f *Frame, fds ...int) error { return send(socket, f, 0, fds) }
 
-func await(socket int, event int16) error {
-	_, err := unix.Poll([]unix.PollFd{{Fd: int32(socket), Events: event}}, -1)
-	if err == unix.EINTR {
-		return nil
-	}
-	return os.NewSyscallError("poll", err)
-}
+// Receive takes the next packet.
+func (b *Buffer) Receive(socket int) (Frame, []int, error) { return b.take(socket, 0) }

@@ -32,22 +32,19 @@ type reply struct {
 	fds   []int // to be closed
 }
 
-// take deals with what the rank has sent. Its end is no error.
+// take deals with one thing that the rank has sent; if there is more, the loop hears of it again. Its
+// end is no error.
 func (m *member) take() error {
-	for {
-		f, fds, err := m.g.buffer.ReceiveFD(m.socket)
-		switch {
-		case err == unix.EAGAIN:
-			return nil
-		case errors.Is(err, io.EOF), err == unix.ECONNRESET:
-			return m.leave()
-		case err != nil:
-			return m.g.killRank(m, fmt.Sprintf("rank %d has sent what makes no sense: %v", m.rank, err))
-		}
-		if err := m.deal(f, fds); err != nil {
-			return err
-		}
+	f, fds, err := m.g.buffer.ReceiveFD(m.socket)
+	switch {
+	case err == unix.EAGAIN:
+		return nil
+	case errors.Is(err, io.EOF), err == unix.ECONNRESET:
+		return m.leave()
+	case err != nil:
+		return m.g.killRank(m, fmt.Sprintf("rank %d has sent what makes no sense: %v", m.rank, err))
 	}
+	return m.deal(f, fds)
 }
 
 // deal answers a frame. The error is this process's, not the rank's.
