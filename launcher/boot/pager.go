@@ -8,8 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // PagerName is what the pager process of a host is called: as its argument 0, and by ps.
@@ -75,8 +73,8 @@ func (p *PagerProcess) start() error {
 	defer theirs.Close()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(PagerTimerSlack), 0, 0, 0)
-	defer unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // as it was
+	setTimerSlack(PagerTimerSlack)
+	defer setTimerSlack(0) // as it was
 	p.process, err = os.StartProcess("/proc/self/exe", []string{PagerName}, &os.ProcAttr{
 		Dir: "/", Env: PagerEnviron(os.Environ()), Files: PagerFiles(os.Stderr, theirs),
 		Sys: &syscall.SysProcAttr{Setsid: true},
@@ -86,6 +84,11 @@ func (p *PagerProcess) start() error {
 	}
 	p.control = mine
 	return nil
+}
+
+// setTimerSlack is for this thread, and what it starts.
+func setTimerSlack(d time.Duration) {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, 29, uintptr(d), 0) // PR_SET_TIMERSLACK
 }
 
 // Close ends the pager, if there is one, and waits until it has ended.
