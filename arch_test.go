@@ -59,9 +59,11 @@ var floors = map[string][]string{
 
 	"transport/tcp/wire": {},
 	"transport/tcp":      {"transport", "transport/tcp/wire", "runtime/relax", "transport/internal/address", "transport/internal/handshake"},
-	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake"},
+	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake", "transport/verbs/internal/cstack"},
 
-	"transport/verbs/internal/forking": {}, // for tests
+	"transport/verbs/internal/cstack":       {},
+	"transport/verbs/internal/cstack/ctest": {}, // for tests
+	"transport/verbs/internal/forking":      {}, // for tests
 
 	"launcher/boot":                {},
 	"launcher/boot/pmi":            {"launcher/boot/pmi/wire"},
@@ -149,11 +151,12 @@ var floors = map[string][]string{
 
 // testFloors is what a room's tests may import beyond that.
 var testFloors = map[string][]string{
-	"runtime/pipe":       {"runtime/job"}, // for memory that two processes share
-	"runtime/arena":      {"runtime/arena/foreign", "transport/tcp", "transport/verbs"},
-	"transport/verbs":    {"transport/verbs/internal/forking"},
-	"launcher/golaunch":  {"launcher/boot", "runtime/job"},
-	"launcher/crosshost": {"launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
+	"runtime/pipe":                    {"runtime/job"}, // for memory that two processes share
+	"runtime/arena":                   {"runtime/arena/foreign", "transport/tcp", "transport/verbs"},
+	"transport/verbs":                 {"transport/verbs/internal/forking"},
+	"transport/verbs/internal/cstack": {"transport/verbs/internal/cstack/ctest"},
+	"launcher/golaunch":               {"launcher/boot", "runtime/job"},
+	"launcher/crosshost":              {"launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},
 
 	"launcher/fivehosts":    {"launcher/internal/built", "launcher/internal/netns", "launcher/internal/api", "runtime/world", "collectives"},
 	"launcher/bootstrapped": {"launcher/boot", "launcher/internal/built", "launcher/internal/netns", "runtime/world", "window", "collectives"},

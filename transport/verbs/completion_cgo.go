@@ -10,7 +10,10 @@ package verbs
 */
 import "C"
 
-import "errors"
+import (
+	"errors"
+	"unsafe"
+)
 
 // A completionQueue is where all work of an endpoint ends, and the channel on which
 // its events can be waited for.
@@ -33,7 +36,10 @@ func newCompletionQueue(d *device, entries int) (*completionQueue, error) {
 // poll calls handle for some work that has ended and returns how much: less than a
 // batch when that was all.
 func (q *completionQueue) poll(handle func(work)) (int, error) {
-	n := int(C.v_poll_cq(q.c, &q.batch[0], C.int(len(q.batch))))
+	n, ok := q.device.polls.Call(unsafe.Pointer(C.v_poll_cq), unsafe.Pointer(q.c), unsafe.Pointer(&q.batch[0]), uintptr(len(q.batch)))
+	if !ok {
+		n = int32(C.v_poll_cq(q.c, &q.batch[0], C.int(len(q.batch))))
+	}
 	if n < 0 {
 		return 0, errors.New("ibv_poll_cq failed")
 	}
@@ -44,11 +50,17 @@ func (q *completionQueue) poll(handle func(work)) (int, error) {
 			immediate: uint32(w.imm), pair: uint32(w.qp_num), vendor: uint32(w.vendor_err),
 		})
 	}
-	return n, nil
+	return int(n), nil
 }
 
 // arm has an event put on the channel when the next work ends.
-func (q *completionQueue) arm() error { return result("ibv_req_notify_cq", C.v_arm_cq(q.c)) }
+func (q *completionQueue) arm() error {
+	rc, ok := q.device.polls.Call(unsafe.Pointer(C.v_arm_cq), unsafe.Pointer(q.c), nil, 0)
+	if !ok {
+		rc = int32(C.v_arm_cq(q.c))
+	}
+	return result("ibv_req_notify_cq", C.int(rc))
+}
 
 // event takes an event from the channel. ok is false when there is none.
 func (q *completionQueue) event() (ok bool, err error) {

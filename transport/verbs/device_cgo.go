@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/golaunch/golaunch/transport/verbs/internal/cstack"
 )
 
 // A device is an opened NIC and the port of it that is used.
 type device struct {
+	posts   *cstack.Stack // for who posts
+	polls   *cstack.Stack // for who takes completions
 	lib     library
 	c       *C.struct_ibv_context
 	place   place
@@ -29,7 +33,7 @@ func openDevice(lib library, at place) (*device, error) {
 	if err := result("ibv_open_device", C.v_open(lib.c, name, &d.c)); err != nil {
 		return nil, err
 	}
-	err := d.query()
+	err := errors.Join(d.query(), d.stack())
 	if err != nil {
 		err = errors.Join(err, d.close())
 	}
@@ -49,6 +53,17 @@ func (d *device) query() error {
 	return nil
 }
 
+// stack makes the stacks of the calls that neither wait nor take long: posting and
+// polling are made for it. Soft-RoCE does in posting what a NIC would do by itself, for
+// as many packets as may be under way without an answer: 512 KiB. Which of two calls at
+// once finds the stack in use, goes the way of cgo.
+func (d *device) stack() (err error) {
+	if d.posts, err = cstack.New(); err == nil {
+		d.polls, err = cstack.New()
+	}
+	return err
+}
+
 // event takes an asynchronous event. ok is false when there is none, or none that
 // means harm.
 func (d *device) event() (e event, ok bool, err error) {
@@ -62,7 +77,13 @@ func (d *device) event() (e event, ok bool, err error) {
 }
 
 func (d *device) close() error {
-	if err := result("ibv_close_device", C.v_close(d.lib.c, d.c)); err != nil {
+	err := result("ibv_close_device", C.v_close(d.lib.c, d.c))
+	for _, s := range []*cstack.Stack{d.posts, d.polls} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("device %s: %w", d.place.device, err)
 	}
 	return nil

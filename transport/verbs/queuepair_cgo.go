@@ -11,7 +11,10 @@ package verbs
 */
 import "C"
 
-import "runtime"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // A queuePair is one end of a reliable connection.
 type queuePair struct {
@@ -76,9 +79,15 @@ func (qp *queuePair) post(r *request, id workID, local []byte, lkey uint32) erro
 	c.remote, c.rkey = C.uint64_t(r.remote), C.uint32_t(r.rkey)
 	c.compare_add, c.swap, c.imm = C.uint64_t(r.operand), C.uint64_t(r.swap), C.uint32_t(r.immediate)
 	c.opcode, c.signalled, c.inlined = C.int(r.opcode), flag(r.signalled), flag(r.inlined)
-	rc := C.v_post(qp.c, c, C.uintptr_t(addressOf(local)))
+	rc, ok := qp.domain.device.posts.Call(unsafe.Pointer(C.v_post), unsafe.Pointer(qp.c), unsafe.Pointer(c), uintptr(addressOf(local)))
+	if !ok {
+		rc = int32(C.v_post(qp.c, c, C.uintptr_t(addressOf(local))))
+	}
 	runtime.KeepAlive(local)
-	return result("ibv_post_send", rc)
+	if rc == 0 { // result is not inlined
+		return nil
+	}
+	return result("ibv_post_send", C.int(rc))
 }
 
 func flag(b bool) C.int {

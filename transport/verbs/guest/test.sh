@@ -18,6 +18,7 @@ go tool staticcheck ./transport/verbs/...
 binary=$(mktemp -d)
 trap 'rm -rf "$binary"' EXIT
 go test -c -o "$binary/verbs.test" ./transport/verbs
+go test ./transport/verbs/internal/cstack
 
 if [ $# -gt 0 ]; then
   $guest -t 1800 "$binary/verbs.test" "$@"

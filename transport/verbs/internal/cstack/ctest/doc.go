@@ -1,0 +1,2 @@
+// Package ctest has C functions for cstack's tests.
+package ctest
