@@ -68,7 +68,7 @@ func (s *suite) sum(in, out *buffer) error {
 	return collectives.Allreduce(s.ctx, s.comm, in.floats, out.floats, collectives.Sum)
 }
 
-// allreduce has variants take turns, a batch each.
+// allreduce has variants take turns, a batch each. Who goes first changes.
 func (s *suite) allreduce(size int, variants []*variant) error {
 	in, err := s.buffer(size)
 	if err != nil {
@@ -86,9 +86,9 @@ func (s *suite) allreduce(size int, variants []*variant) error {
 		}
 	}
 	err = s.steady(func() error {
-		for range s.opt.Batches {
-			for _, v := range variants {
-				if err := s.batch(v, n, in, out); err != nil {
+		for turn := range s.opt.Batches {
+			for k := range variants {
+				if err := s.batch(variants[(turn+k)%len(variants)], n, in, out); err != nil {
 					return err
 				}
 			}
