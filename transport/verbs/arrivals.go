@@ -76,15 +76,16 @@ func (a *arrivals) expect(n int) {
 }
 
 // take moves what has arrived to done, completions first, and appends the messages
-// among it to lent. It returns how much there was, and how many completions.
-func (a *arrivals) take(done []transport.Completion, lent []message) (n, completions int, _ []message) {
+// among it to lent. It returns how much there was, and whether places are free where
+// there were none: somebody may wait for one.
+func (a *arrivals) take(done []transport.Completion, lent []message) (n int, freed bool, _ []message) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for n < len(done) && a.done.count > 0 {
 		done[n] = a.done.pop()
 		n++
 	}
-	completions = n
+	completions := n
 	for n < len(done) && a.messages.count > 0 {
 		m := a.messages.pop()
 		done[n] = transport.Completion{Rank: m.from.rank, Message: m.mem, Err: m.over}
@@ -94,6 +95,6 @@ func (a *arrivals) take(done []transport.Completion, lent []message) (n, complet
 		n++
 	}
 	a.queued.Add(int64(-n))
-	a.held.Add(int64(-completions))
-	return n, completions, lent
+	held := a.held.Add(int64(-completions))
+	return n, held < outstanding && held+int64(completions) >= outstanding, lent
 }

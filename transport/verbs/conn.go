@@ -81,7 +81,7 @@ func (c *conn) resolve(r transport.Remote, n int) (descriptor, error) {
 	if err != nil {
 		return d, err
 	}
-	if int64(n) > r.Len || r.Offset < 0 || int64(n) > d.bytes || r.Offset > d.bytes-int64(n) {
+	if !d.holds(r, n) {
 		return d, fmt.Errorf("%d bytes named of %d: %w", r.Len, d.bytes, transport.ErrRange)
 	}
 	d.address += uint64(r.Offset)
@@ -94,10 +94,7 @@ func (c *conn) descriptor(key uint64) (descriptor, error) {
 	o := c.o
 	o.mu.Lock()
 	err := c.end()
-	if err == nil {
-		o.forget()
-	}
-	d, ok := o.known[key]
+	d, ok := o.recall(key)
 	o.mu.Unlock()
 	if ok || err != nil {
 		return d, err
@@ -105,11 +102,23 @@ func (c *conn) descriptor(key uint64) (descriptor, error) {
 	return c.lookUp(key)
 }
 
+// recall returns what is known about a region. Called with mu held.
+func (o *origin) recall(key uint64) (d descriptor, ok bool) {
+	o.forget()
+	if key == o.last && key != 0 {
+		return o.lastKnown, true
+	}
+	if d, ok = o.known[key]; ok {
+		o.last, o.lastKnown = key, d
+	}
+	return d, ok
+}
+
 // forget drops what may have been closed. Called with mu held.
 func (o *origin) forget() {
 	if now := o.closes(); now != o.seen {
 		clear(o.known)
-		o.seen = now
+		o.last, o.seen = 0, now
 	}
 }
 

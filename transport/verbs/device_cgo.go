@@ -8,6 +8,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 
 	"github.com/golaunch/golaunch/transport/verbs/internal/cstack"
@@ -15,8 +16,9 @@ import (
 
 // A device is an opened NIC and the port of it that is used.
 type device struct {
+	posting sync.Mutex    // guards posts; nobody waits for it
 	posts   *cstack.Stack // for who posts
-	polls   *cstack.Stack // for who takes completions
+	polls   *cstack.Stack // for who takes completions, guarded by what guards that
 	lib     library
 	c       *C.struct_ibv_context
 	place   place
@@ -55,8 +57,8 @@ func (d *device) query() error {
 
 // stack makes the stacks of the calls that neither wait nor take long: posting and
 // polling are made for it. Soft-RoCE does in posting what a NIC would do by itself, for
-// as many packets as may be under way without an answer: 512 KiB. Which of two calls at
-// once finds the stack in use, goes the way of cgo.
+// as many packets as may be under way without an answer: 512 KiB. Who posts and finds
+// the stack in use goes the way of cgo.
 func (d *device) stack() (err error) {
 	if d.posts, err = cstack.New(); err == nil {
 		d.polls, err = cstack.New()

@@ -105,6 +105,11 @@ type descriptor struct {
 	rkey    uint32
 }
 
+// holds reports whether n bytes that r names lie in the region.
+func (d *descriptor) holds(r transport.Remote, n int) bool {
+	return int64(n) <= r.Len && r.Offset >= 0 && int64(n) <= d.bytes && r.Offset <= d.bytes-int64(n)
+}
+
 // decodeSlot returns what a slot of a peer's directory says about key. What the peer
 // wrote is used for nothing but requests to itself.
 func decodeSlot(b []byte, key uint64) (descriptor, error) {

@@ -45,6 +45,7 @@ func TestDeviceRefuses(t *testing.T) {
 		d.rkey ^= 0xff00
 		o.known[key] = d
 	}
+	o.last = 0
 	o.mu.Unlock()
 	check(t, p.conn.Put(p.far, make([]byte, 8), 2))
 	if c := next(t, p.from); c.Op != 2 || c.Rank != 1 || !errors.Is(c.Err, transport.ErrPeerFailed) || !strings.Contains(c.Err.Error(), "access") {

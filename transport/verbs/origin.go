@@ -51,7 +51,9 @@ type origin struct {
 	err        error  // why nothing can be done any more
 	failed     uint64 // the first request that has failed; noFailure: none
 	known      map[uint64]descriptor
-	seen       uint64 // closed regions of the peer, when known was last right
+	last       uint64 // the key that was used last, and what is known of it; 0, which is no key: none
+	lastKnown  descriptor
+	seen       uint64 // closed regions of the peer, when that was last right
 }
 
 // An entry is what is to be done when a request has ended.

@@ -29,19 +29,23 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if e.closed.Load() {
 		return 0, fmt.Errorf("verbs: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	e.giveBack()
+	if len(e.poll.lent) > 0 {
+		e.giveBack()
+	}
 	e.watcher.polled()
 	if e.poll.full++; e.poll.full > pollsUnread || e.arrivals.queued.Load() == 0 {
 		e.poll.full = 0
-		e.harvest()
+		if e.harvesting.TryLock() {
+			e.reap()
+		}
 	}
 	if e.arrivals.queued.Load() == 0 {
 		return 0, nil
 	}
-	n, completions, lent := e.arrivals.take(done, e.poll.lent)
+	n, freed, lent := e.arrivals.take(done, e.poll.lent)
 	e.poll.lent = lent
 	e.poll.owes.Store(len(lent) > 0)
-	if completions > 0 {
+	if freed {
 		e.advance()
 	}
 	return n, nil
@@ -50,9 +54,6 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 // giveBack puts the buffers of the last Poll back into the receive queue, and then
 // lets their senders know: never the other way round.
 func (e *endpoint) giveBack() {
-	if len(e.poll.lent) == 0 {
-		return
-	}
 	for i := range e.poll.lent {
 		m := &e.poll.lent[i]
 		e.repost(m.buffer, m.mem, m.lkey)

@@ -79,8 +79,12 @@ func (qp *queuePair) post(r *request, id workID, local []byte, lkey uint32) erro
 	c.remote, c.rkey = C.uint64_t(r.remote), C.uint32_t(r.rkey)
 	c.compare_add, c.swap, c.imm = C.uint64_t(r.operand), C.uint64_t(r.swap), C.uint32_t(r.immediate)
 	c.opcode, c.signalled, c.inlined = C.int(r.opcode), flag(r.signalled), flag(r.inlined)
-	rc, ok := qp.domain.device.posts.Call(unsafe.Pointer(C.v_post), unsafe.Pointer(qp.c), unsafe.Pointer(c), uintptr(addressOf(local)))
-	if !ok {
+	rc, posted := int32(0), false
+	if d := qp.domain.device; d.posting.TryLock() {
+		rc, posted = d.posts.Call(unsafe.Pointer(C.v_post), unsafe.Pointer(qp.c), unsafe.Pointer(c), uintptr(addressOf(local)))
+		d.posting.Unlock()
+	}
+	if !posted {
 		rc = int32(C.v_post(qp.c, c, C.uintptr_t(addressOf(local))))
 	}
 	runtime.KeepAlive(local)

@@ -22,7 +22,11 @@ func (r *ring[T]) reserve(n int) {
 //
 // Precondition: there is room.
 func (r *ring[T]) push(v T) {
-	r.items[(r.first+r.count)%len(r.items)] = v
+	at := r.first + r.count
+	if at >= len(r.items) { // a division costs more
+		at -= len(r.items)
+	}
+	r.items[at] = v
 	r.count++
 }
 
@@ -32,7 +36,9 @@ func (r *ring[T]) push(v T) {
 func (r *ring[T]) pop() (v T) {
 	var zero T
 	v, r.items[r.first] = r.items[r.first], zero
-	r.first = (r.first + 1) % len(r.items)
+	if r.first++; r.first == len(r.items) {
+		r.first = 0
+	}
 	r.count--
 	return v
 }

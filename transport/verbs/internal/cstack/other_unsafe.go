@@ -4,7 +4,7 @@ package cstack
 
 import "unsafe"
 
-// A Stack is never free here.
+// A Stack is nothing here.
 type Stack struct{}
 
 // New makes one.

@@ -4,7 +4,6 @@ package cstack
 
 import (
 	"fmt"
-	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,11 +13,10 @@ import (
 // the first call of a function may go through, needs some 10 KiB with AVX-512 and AMX.
 const Bytes = 64 << 10
 
-// A Stack is used by one call at a time. The zero Stack is never free.
+// A Stack is used by one call at a time: who calls holds a lock for it.
 type Stack struct {
-	mem  []byte // with a page below that cannot be used
-	top  unsafe.Pointer
-	idle atomic.Bool
+	mem []byte // with a page below that cannot be used
+	top unsafe.Pointer
 }
 
 // New maps a stack.
@@ -31,33 +29,20 @@ func New() (*Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a stack of %d bytes: %w", Bytes, err)
 	}
-	s := &Stack{mem: mem, top: unsafe.Pointer(unsafe.SliceData(mem[len(mem)-64:]))}
-	s.idle.Store(true)
-	return s, nil
+	return &Stack{mem: mem, top: unsafe.Pointer(unsafe.SliceData(mem[len(mem)-64:]))}, nil
 }
 
-// Call calls a C function of three arguments that returns an int, and returns that, or
-// false, without having called it, when somebody else is on the stack.
+// Call calls a C function of three arguments that returns an int, and returns that. ok
+// is false where this is not done: the function was not called.
 //
-// Precondition: function does what the package's documentation asks.
-//
-//go:nosplit
+// Precondition: function does what the package's documentation asks, and nobody else
+// is on the stack.
 func (s *Stack) Call(function, a, b unsafe.Pointer, c uintptr) (result int32, ok bool) {
-	if !s.idle.CompareAndSwap(true, false) {
-		return 0, false
-	}
-	result = call(function, s.top, a, b, c)
-	s.idle.Store(true)
-	return result, true
+	return call(function, s.top, a, b, c), true
 }
 
-// Close unmaps the stack. Nobody is on it, and later Calls return false.
-func (s *Stack) Close() error {
-	if !s.idle.CompareAndSwap(true, false) {
-		return nil
-	}
-	return unix.Munmap(s.mem)
-}
+// Close unmaps the stack. There are no calls later.
+func (s *Stack) Close() error { return unix.Munmap(s.mem) }
 
 // call calls a C function on the stack that ends at top.
 //

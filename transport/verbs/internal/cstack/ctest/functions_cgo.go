@@ -24,10 +24,11 @@ int cstack_spin(uint64_t *sum, void *unused, uintptr_t steps) {
 int cstack_deep(void *to, void *unused, uintptr_t bytes) {
 	char frame[bytes];
 	_Alignas(16) char aligned[16];
+	uintptr_t at = (uintptr_t)aligned;
+	__asm__ volatile("" : "+r"(at) : : "memory"); // or the compiler would know the answer
 	memset(frame, 1, bytes);
 	memcpy(to, frame + bytes - 8, 8);
-	__asm__ volatile("" : : "r"(aligned) : "memory");
-	return (int)((uintptr_t)aligned % 16);
+	return (int)(at % 16);
 }
 
 // keep changes every register that it need not keep.
