@@ -31,6 +31,64 @@ func startLenderOf(t *testing.T, p Provider, n int) *lender {
 	return l
 }
 
+// left waits until everything is in the socket.
+func (l *lender) left(t *testing.T) {
+	s := &l.from.peerAt(1).tx
+	for end := time.Now().Add(wildPatience); ; runtime.Gosched() {
+		s.mu.Lock()
+		over := len(s.big) == 0 && s.larges.count == 0 && len(s.out.rest()) == 0 && s.seq > 0
+		s.mu.Unlock()
+		if over {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the payload does not leave")
+		}
+	}
+}
+
+// TestPutIsNotLent: what the caller does with a payload after Put has returned the peer
+// does not see, though it has read nothing until then.
+func TestPutIsNotLent(t *testing.T) {
+	l := startLender(t, lentBytes+100)
+	src := bytes.Repeat([]byte{1}, len(l.mem))
+	reading := &l.to.peerAt(0).rx.mu
+	reading.Lock() // it reads nothing
+	result := make(chan error, 1)
+	go func() { result <- l.c.Put(l.at, src, 0) }()
+	l.left(t)
+	check(t, <-result)
+	for i := range src {
+		src[i] = 2
+	}
+	reading.Unlock()
+	check(t, l.c.Flush(1))
+	check(t, l.got(t))
+	if !bytes.Equal(l.mem, bytes.Repeat([]byte{1}, len(l.mem))) {
+		t.Error("other bytes were put")
+	}
+}
+
+// TestCloseWhilePutting: a Put whose payload nobody takes ends with the endpoint.
+func TestCloseWhilePutting(t *testing.T) {
+	l := startLender(t, 16<<20)
+	reading := &l.to.peerAt(0).rx.mu
+	reading.Lock()
+	defer reading.Unlock()
+	result := make(chan error, 1)
+	go func() { result <- l.c.Put(l.at, make([]byte, len(l.mem)), 0) }()
+	s := &l.from.peerAt(1).tx
+	for end := time.Now().Add(wildPatience); !s.blocked.Load(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("the socket takes everything")
+		}
+	}
+	check(t, l.from.Close())
+	if err := <-result; err == nil {
+		t.Error("Put has succeeded")
+	}
+}
+
 // get begins a Get of all of the memory that rank 1 has.
 func (l *lender) get(t *testing.T) []byte {
 	b := make([]byte, len(l.mem))
@@ -38,7 +96,7 @@ func (l *lender) get(t *testing.T) []byte {
 	return b
 }
 
-// got polls both ends until that Get has ended.
+// got polls both ends until that Get, or what else is called 1, has ended.
 func (l *lender) got(t *testing.T) error {
 	var done [1]transport.Completion
 	for end := time.Now().Add(wildPatience); ; {

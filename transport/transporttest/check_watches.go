@@ -219,14 +219,12 @@ func pollWithoutRoomServes(t *testing.T, nodes []*node) {
 	ok(t, stop())
 }
 
-// senderThatPollsGoesOn: Config.Wait polls with no room (Job). Whoever waits sleeps, so there
-// are fewer messages than elsewhere.
+// senderThatPollsGoesOn: Config.Wait polls with no room (Job).
 func senderThatPollsGoesOn(t *testing.T, nodes []*node) {
-	const count = manyMessages / 24
 	from, to := nodes[0], nodes[1]
 	var sent atomic.Int64
 	result := make(chan error, 1)
-	go func() { result <- sendMany(from.conns[1], count, &sent) }()
+	go func() { result <- sendMany(from.conns[1], manyMessages, &sent) }()
 	ok(t, from.job.AwaitBlocked(from.ctx, 0, 1))
 	next := 0
 	var buf [16]transport.Completion
@@ -237,7 +235,7 @@ func senderThatPollsGoesOn(t *testing.T, nodes []*node) {
 			}
 			next++
 		}
-		return next == count
+		return next == manyMessages
 	}))
 	ok(t, outcome(t, from.ctx, result))
 }

@@ -97,21 +97,14 @@ func (r *rank) wait(ctx context.Context, _ int, ready func() bool) error {
 // next polls until something comes, and returns it. The clock is looked at rarely:
 // what is measured is not the clock.
 func (r *rank) next() (transport.Completion, error) {
-	var end time.Time
-	for k := 1; ; k++ {
+	end := time.Now().Add(patience)
+	for k := 1; k%1024 != 0 || time.Now().Before(end); k++ {
 		n, err := r.endpoint.Poll(r.one[:])
 		if n > 0 || err != nil {
 			return r.one[0], err
 		}
-		if k%1024 != 0 {
-			continue
-		}
-		if now := time.Now(); end.IsZero() {
-			end = now.Add(patience)
-		} else if now.After(end) {
-			return transport.Completion{}, errors.New("nothing has come")
-		}
 	}
+	return transport.Completion{}, errors.New("nothing has come")
 }
 
 // done polls until op has ended.
@@ -121,12 +114,9 @@ func (r *rank) done(op transport.OpID, err error) error {
 	}
 	c, err := r.next()
 	if err == nil && c.Op != op {
-		return fmt.Errorf("%+v came instead of operation %d", c, op)
+		err = fmt.Errorf("%+v came instead of operation %d", c, op)
 	}
-	if err != nil {
-		return err
-	}
-	return c.Err
+	return errors.Join(err, c.Err)
 }
 
 // echo is the other rank: it sends every message back until there are no more.
