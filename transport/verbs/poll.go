@@ -29,15 +29,11 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 	if e.closed.Load() {
 		return 0, fmt.Errorf("verbs: rank %d: Poll: %w", e.cfg.Rank, transport.ErrClosed)
 	}
-	if len(e.poll.lent) > 0 {
-		e.giveBack()
-	}
+	e.giveBack()
 	e.watcher.polled()
 	if e.poll.full++; e.poll.full > pollsUnread || e.arrivals.queued.Load() == 0 {
 		e.poll.full = 0
-		if e.harvesting.TryLock() {
-			e.reap()
-		}
+		e.harvest()
 	}
 	if e.arrivals.queued.Load() == 0 {
 		return 0, nil
@@ -54,6 +50,9 @@ func (e *endpoint) Poll(done []transport.Completion) (int, error) {
 // giveBack puts the buffers of the last Poll back into the receive queue, and then
 // lets their senders know: never the other way round.
 func (e *endpoint) giveBack() {
+	if len(e.poll.lent) == 0 {
+		return
+	}
 	for i := range e.poll.lent {
 		m := &e.poll.lent[i]
 		e.repost(m.buffer, m.mem, m.lkey)

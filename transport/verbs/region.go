@@ -146,22 +146,14 @@ func (l *locals) remove(m *memory) error {
 func (l *locals) find(mem []byte) (lkey uint32, ok bool) {
 	all := l.all()
 	start := addressOf(mem)
-	first, last := 0, len(all) // of those that begin after start
-	for first < last {
-		if middle := (first + last) / 2; all[middle].address() > start {
-			last = middle
-		} else {
-			first = middle + 1
-		}
+	at, exact := slices.BinarySearchFunc(all, start, compareAddress)
+	if !exact {
+		at--
 	}
-	if first == 0 {
+	if at < 0 || start+uint64(len(mem)) > all[at].address()+uint64(len(all[at].mem)) {
 		return 0, false
 	}
-	m := all[first-1]
-	if start+uint64(len(mem)) > m.address()+uint64(len(m.mem)) {
-		return 0, false
-	}
-	return m.lkey, true
+	return all[at].lkey, true
 }
 
 func (l *locals) closeAll() (err error) {
