@@ -78,7 +78,7 @@ func TestOpenEncrypted(t *testing.T) {
 // A device that cannot be prepared is as good as none.
 func TestOpenUnprepared(t *testing.T) {
 	if !device(t) {
-		t.Skip("make verbs-test runs this in a guest")
+		t.Skip("no RDMA device here: make verbs-test runs this in a guest, and says what that needs (docs/verbs.md)")
 	}
 	refused := errors.New("refused")
 	refuse := func(f *Far) error {
