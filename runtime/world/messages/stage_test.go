@@ -84,6 +84,27 @@ func TestStagesRunOut(t *testing.T) {
 	})
 }
 
+// TestStagesTakeTurns: shorter messages use all stages, longer ones the last one again.
+func TestStagesTakeTurns(t *testing.T) {
+	for _, c := range []struct{ bytes, want int }{{stageTurn, stageCount}, {stageTurn + 1, 1}} {
+		staged(t, func(t *testing.T, ctx context.Context, ranks []*rank) {
+			used := map[*stage]bool{}
+			for range 2 * stageCount {
+				if err := ranks[0].box.Send(ctx, 1, 1, pattern(c.bytes, 5)); err != nil {
+					t.Fatal(err)
+				}
+				used[ranks[0].stages.lent[0]] = true
+				if _, err := ranks[1].box.Recv(ctx, 0, 1, make([]byte, c.bytes)); err != nil || ranks[0].lent() != 0 {
+					t.Fatalf("%v; %d stages are lent", err, ranks[0].lent())
+				}
+			}
+			if len(used) != c.want {
+				t.Errorf("messages of %d bytes have used %d stages, want %d", c.bytes, len(used), c.want)
+			}
+		})
+	}
+}
+
 // TestReceiverGivesUpWhileStaged cancels receives while the sender fills stages. What
 // a call has returned for is not written any more, what it received without an error is
 // right, and every stage comes back.
@@ -139,7 +160,7 @@ func drain(ctx context.Context, t *testing.T, ranks []*rank, want []byte) bool {
 func begin(ctx context.Context, t *testing.T, r *rank, data []byte, filled int) {
 	t.Helper()
 	r.mu.Lock()
-	st := r.stages.take(1)
+	st := r.stages.take(1, 1)
 	r.mu.Unlock()
 	st.fill(data, 0, filled)
 	p := rendezvous.ReadyPacket{Context: 77, Tag: 1, ID: st.id, Length: int64(len(data)), Word: st.place, Staged: true}
