@@ -15,10 +15,12 @@ const (
 	// fall asleep, and that takes as long to wake, on a virtual machine, as the answer takes. Whoever
 	// else wants the core has it first: the other host may be played by the same machine.
 	lookTime = 250 * time.Microsecond
-	// A look that took crowdTime was one at a core that somebody computes on: who has it when the
-	// loop yields keeps it until the kernel's next tick, which is milliseconds, where a loop that
-	// sleeps is woken at once. So for crowdedTime the loop sleeps.
+	// A look that took crowdTime, and another one within nearTime, were at a core that somebody computes
+	// on: who has it when the loop yields keeps it until the kernel's next tick, which is milliseconds,
+	// where a loop that sleeps is woken at once. So for crowdedTime the loop sleeps. A single one says
+	// nothing: a virtual machine stands still for as long a few times a second.
 	crowdTime   = 200 * time.Microsecond
+	nearTime    = 10 * time.Millisecond
 	crowdedTime = 100 * time.Millisecond
 )
 
@@ -31,6 +33,7 @@ type lookout struct {
 	// crowded is until when others want the core: while no rank waits, and while one does, which
 	// leaves its own.
 	crowded [2]int64
+	long    [2]int64 // and when a look last took crowdTime, or when crowded last ended
 }
 
 // next waits for events: it looks for them once, or until there are some.
@@ -40,9 +43,7 @@ func (g *pager) next(events []unix.EpollEvent) (int, error) {
 	}
 	before := g.now()
 	relax.Yield()
-	if now := g.now(); now-before > crowdTime.Nanoseconds() {
-		g.look.crowded[g.look.index()] = now + crowdedTime.Nanoseconds()
-	}
+	g.look.took(before, g.now())
 	return unix.EpollWait(g.epoll, events, 0)
 }
 
@@ -51,6 +52,19 @@ func (l *lookout) index() int {
 		return 1
 	}
 	return 0
+}
+
+// took notes how long a look has taken.
+func (l *lookout) took(before, now int64) {
+	if now-before < crowdTime.Nanoseconds() {
+		return
+	}
+	i := l.index()
+	if l.long[i] != 0 && now-l.long[i] < nearTime.Nanoseconds() {
+		now += crowdedTime.Nanoseconds()
+		l.crowded[i] = now
+	}
+	l.long[i] = now
 }
 
 // goOn decides what the loop does next, at a time when a rank waits for other hosts, or none does, and

@@ -40,3 +40,27 @@ func TestLookout(t *testing.T) {
 		}
 	}
 }
+
+// A core is others' from the second of two long looks on that were near each other, and from the first
+// one after such a time.
+func TestCrowded(t *testing.T) {
+	const long, near, crowded = int64(crowdTime), int64(nearTime), int64(crowdedTime)
+	for name, c := range map[string]struct {
+		looks [][2]int64 // from, to
+		until int64
+	}{
+		"quick ones":     {looks: [][2]int64{{1, 2}, {2, long}, {long, long + 9}}},
+		"one":            {looks: [][2]int64{{1, long + 1}}},
+		"two far apart":  {looks: [][2]int64{{1, long + 1}, {near + 1, near + long + 1}}},
+		"two":            {looks: [][2]int64{{1, long + 1}, {long + 1, long + 9}, {near - long, near}}, until: near + crowded},
+		"one once again": {looks: [][2]int64{{1, long + 1}, {9, long + 9}, {long + crowded, 2*long + crowded}}, until: 2*long + 2*crowded},
+	} {
+		var l lookout
+		for _, look := range c.looks {
+			l.took(look[0], look[1])
+		}
+		if l.crowded != [2]int64{c.until, 0} {
+			t.Errorf("%s: crowded until %d, want %d while no rank waits", name, l.crowded, c.until)
+		}
+	}
+}
