@@ -115,7 +115,8 @@ var floors = map[string][]string{
 	"runtime/rendezvous":           {},
 	"runtime/pipe":                 {},
 	"internal/spawntest":           {},
-	"runtime/job":                  {"runtime/memlimit"},
+	"runtime/futex":                {},
+	"runtime/job":                  {"runtime/futex", "runtime/memlimit"},
 	"runtime/relax":                {},
 	"runtime/waiting":              {"runtime/job", "runtime/relax"},
 	"runtime/group/exchange":       {},
@@ -134,7 +135,7 @@ var floors = map[string][]string{
 	"window/pager/stride": {},
 	"window/pager/uffd":   {},
 	"window/litmus":       {},
-	"window/pager/line":   {},
+	"window/pager/line":   {"runtime/futex"},
 	"window/pager/parcel": {"window/coherence"},
 	"window/pager":        {"window/pager/line", "window/pager/uffd"},
 	// It imports this project's launcher for its line to the supervisor only.

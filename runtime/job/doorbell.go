@@ -1,5 +1,7 @@
 package job
 
+import "github.com/golaunch/golaunch/runtime/futex"
+
 // Ring wakes a rank if it sleeps. For a rank that is awake it costs one load of
 // a cache line that rarely changes. A rank of another host never sleeps here:
 // ringing it does nothing.
@@ -15,7 +17,7 @@ func (m *Memory) ring(rank int) {
 	l := lineOf(m.mem, rank)
 	l.bell.Add(1)
 	if m.bells == nil {
-		futexWake(&l.bell)
+		futex.Wake(&l.bell)
 		return
 	}
 	select {
@@ -45,7 +47,7 @@ func (m *Memory) Drowse(rank int) (ticket uint32) {
 func (m *Memory) Sleep(rank int, ticket uint32) {
 	l := lineOf(m.mem, rank)
 	if m.bells == nil {
-		futexWait(&l.bell, ticket)
+		futex.Wait(&l.bell, ticket)
 		return
 	}
 	if l.bell.Load() == ticket {
