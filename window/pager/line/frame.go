@@ -36,7 +36,7 @@ const (
 	lastMode      = Evict
 )
 
-// A Frame is one packet. Which fields mean something depends on Kind.
+// A Frame is one packet, or one place of a ring. Which fields mean something depends on Kind.
 type Frame struct {
 	Kind   Kind
 	Mode   Mode
