@@ -13,7 +13,7 @@ import (
 func (v *View) Load(from int, dst []byte) error {
 	return v.byPage(from, len(dst), func(f line.Frame, done, n int) error {
 		f.Kind, f.Body = line.Load, binary.LittleEndian.AppendUint16(nil, uint16(n))
-		a := v.client.ask(f)
+		a := v.client.slow.ask(f)
 		if a.err == nil && copy(dst[done:done+n], a.body) != n {
 			a.err = fmt.Errorf("the pager has sent %d bytes, want %d", len(a.body), n)
 		}
@@ -24,8 +24,8 @@ func (v *View) Load(from int, dst []byte) error {
 // Store stores bytes from from on.
 func (v *View) Store(from int, src []byte) error {
 	return v.byPage(from, len(src), func(f line.Frame, done, n int) error {
-		f.Kind, f.Body = line.Store, src[done:done+n]
-		return v.client.ask(f).err
+		f.Kind, f.Body = line.Store, append([]byte(nil), src[done:done+n]...) // src stays on a stack, if it is on one
+		return v.client.slow.ask(f).err
 	})
 }
 
@@ -35,7 +35,7 @@ func (v *View) Swap(at int, expect, replacement uint64) (found uint64, err error
 	err = v.byPage(at, 8, func(f line.Frame, _, _ int) error {
 		f.Kind = line.Swap
 		f.Body = binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, expect), replacement)
-		a := v.client.ask(f)
+		a := v.client.slow.ask(f)
 		if a.err == nil && len(a.body) != 8 {
 			a.err = fmt.Errorf("the pager has sent %d bytes, want 8", len(a.body))
 		}

@@ -13,7 +13,8 @@
 //
 // What a page holds is ordered by the kernel: a page is write-protected, or taken away,
 // in every view before its content goes anywhere. The board's bytes are loaded and stored
-// plainly: nothing follows from them.
+// plainly: nothing follows from them. Requests and answers go through rings, whose counters
+// and sleepers' words are loaded and stored by sync/atomic (line.Mail).
 //
 // # Goroutine safety
 //

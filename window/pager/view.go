@@ -47,7 +47,7 @@ func (c *Client) Open(window uint64, spec line.Spec) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := c.ask(line.Frame{Kind: line.Open, Window: window, Body: body})
+	a := c.slow.ask(line.Frame{Kind: line.Open, Window: window, Body: body})
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -85,7 +85,7 @@ func (v *View) open(cache, board, pages int) (err error) {
 		return err
 	}
 	base := uint64(v.Base)
-	return v.client.ask(line.Frame{Kind: line.View, Window: v.window, First: uint32(base), N: uint32(base >> 32)}, v.FD).err
+	return v.client.slow.ask(line.Frame{Kind: line.View, Window: v.window, First: uint32(base), N: uint32(base >> 32)}, v.FD).err
 }
 
 func (v *View) shut(agreed bool) error {
@@ -93,7 +93,7 @@ func (v *View) shut(agreed bool) error {
 	if agreed {
 		f.N = 1
 	}
-	return v.client.ask(f).err
+	return v.client.slow.ask(f).err
 }
 
 func (v *View) unmap() error {
@@ -143,13 +143,13 @@ func mostPages(limit int) int {
 // Want returns when the bytes from up to to may have been read, or written, at the same
 // time.
 func (v *View) Want(from, to int, mode line.Mode) error {
-	return v.frames(from, to, mode, func(f line.Frame) error { return v.client.ask(f).err })
+	return v.frames(from, to, mode, func(f line.Frame) error { return v.client.fast.ask(f).err })
 }
 
 // Advise has them fetched, or evicted, and does not wait: who computes meanwhile should not
 // be kept from it by his pager's falling asleep and waking.
 func (v *View) Advise(from, to int, mode line.Mode) error {
-	return v.frames(from, to, mode, v.client.tell)
+	return v.frames(from, to, mode, v.client.fast.tell)
 }
 
 // frames sends a request for some bytes, in as many frames as it takes.
@@ -171,12 +171,12 @@ func (v *View) frames(from, to int, mode line.Mode, send func(line.Frame) error)
 // Echo returns when a page's content has come from the pager of another host, which is then
 // forgotten: it is how long a miss would take that found no page and changed nothing.
 func (v *View) Echo() error {
-	return v.client.ask(line.Frame{Kind: line.Echo, Window: v.window}).err
+	return v.client.fast.ask(line.Frame{Kind: line.Echo, Window: v.window}).err
 }
 
 // Report returns the figures of this host.
 func (v *View) Report() (r line.Report, err error) {
-	a := v.client.ask(line.Frame{Kind: line.Figures, Window: v.window})
+	a := v.client.slow.ask(line.Frame{Kind: line.Figures, Window: v.window})
 	if a.err != nil {
 		return r, a.err
 	}

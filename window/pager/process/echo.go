@@ -20,18 +20,17 @@ const (
 )
 
 // echo begins one, to the first other host of the window.
-func (m *member) echo(f line.Frame) {
-	v := m.views[f.Window]
-	if v == nil || len(v.space.spec.Hosts) < 2 {
-		m.refuse(f.ID, fmt.Sprintf("window %#x has no other host", f.Window))
+func (v *view) echo(f line.Frame) {
+	s := v.space
+	if len(s.spec.Hosts) < 2 {
+		v.member.post(f.ID, fmt.Errorf("window %#x has no other host", f.Window))
 		return
 	}
-	s := v.space
 	other := 0
 	if s.spec.Self == 0 {
 		other = 1
 	}
-	s.echoes = append(s.echoes, request{member: m, id: f.ID})
+	s.echoes = append(s.echoes, request{member: v.member, id: f.ID})
 	s.g.links[s.spec.Hosts[other]].send(s, coherence.Msg{Kind: echoAsk})
 }
 
@@ -52,7 +51,7 @@ func (s *space) echoed(host int, it parcel.Item, data coherence.Data) error {
 	if len(s.echoes) == 0 {
 		return errors.New("an echo that nobody has called for")
 	}
-	s.echoes[0].member.done(s.echoes[0].id, nil)
+	s.echoes[0].member.post(s.echoes[0].id, nil)
 	s.echoes = s.echoes[1:]
 	return nil
 }

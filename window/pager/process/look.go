@@ -27,23 +27,27 @@ const (
 // A lookout says whether the loop looks for what comes, or sleeps until it does. It is the
 // loop's alone, but for heard.
 type lookout struct {
+	now   int64 // when goOn was last called
 	until int64 // the loop looks until then; 0: it sleeps
 	waits bool  // a rank waited for other hosts when the loop last came round
 	heard bool  // another host has said something since then; guarded by pager.mu
+	mail  bool  // the last look found mail, and so did not ask for events: the next one does
 	// crowded is until when others want the core: while no rank waits, and while one does, which
 	// leaves its own.
 	crowded [2]int64
 	long    [2]int64 // and when a look last took crowdTime, or when crowded last ended
 }
 
-// next waits for events: it looks for them once, or until there are some.
+// next waits for events, and for mail: it looks for them once, or until there are some.
 func (g *pager) next(events []unix.EpollEvent) (int, error) {
 	if g.look.until == 0 {
-		return unix.EpollWait(g.epoll, events, -1)
+		return g.sleep(events)
 	}
-	before := g.now()
 	relax.Yield()
-	g.look.took(before, g.now())
+	g.look.took(g.look.now, g.now())
+	if g.look.mail = !g.look.mail && g.hasMail(); g.look.mail {
+		return 0, nil
+	}
 	return unix.EpollWait(g.epoll, events, 0)
 }
 
@@ -71,7 +75,7 @@ func (l *lookout) took(before, now int64) {
 // after events, or none.
 func (l *lookout) goOn(now int64, waits, events bool) {
 	begins := l.heard || waits != l.waits || waits && events
-	l.heard, l.waits = false, waits
+	l.now, l.heard, l.waits = now, false, waits
 	switch {
 	case now < l.crowded[l.index()]:
 		l.until = 0
@@ -84,7 +88,7 @@ func (l *lookout) goOn(now int64, waits, events bool) {
 
 // awaited reports whether a rank waits for something that another host says.
 func (g *pager) awaited() bool {
-	for _, s := range g.spaces {
+	for _, s := range g.opened {
 		if len(s.waiters.of)+len(s.echoes) > 0 && len(s.spec.Hosts) > 1 {
 			return true
 		}

@@ -25,6 +25,7 @@ type member struct {
 	leash   int // -1: none yet
 	views   map[uint64]*view
 	replies []reply // that found no room
+	mail    *mail   // nil: it has not said hello, or has left
 }
 
 type reply struct {
@@ -44,6 +45,9 @@ func (m *member) take() error {
 	case err != nil:
 		return m.g.killRank(m, fmt.Sprintf("rank %d has sent what makes no sense: %v", m.rank, err))
 	}
+	if err := m.takeMail(); err != nil { // which it has sent before
+		return err
+	}
 	return m.deal(f, fds)
 }
 
@@ -54,28 +58,19 @@ func (m *member) deal(f line.Frame, fds []int) error {
 		fds = nil
 	}
 	switch f.Kind {
-	case line.Want:
-		if v := m.views[f.Window]; v != nil && (!v.isCarried() || f.Mode > line.Write) {
-			return v.space.want(v, f)
-		}
-		m.refuse(f.ID, fmt.Sprintf("window %#x is not open", f.Window))
-		return nil
 	case line.Load, line.Store, line.Swap:
 		if v := m.views[f.Window]; v != nil && v.isCarried() {
 			return v.space.access(v, f)
 		}
 		m.refuse(f.ID, fmt.Sprintf("window %#x is not open, or its pages are watched", f.Window))
 	case line.Hello:
-		address, err := m.hello(f, fds)
-		m.answer(f.ID, address, err)
+		m.hello(f, fds)
 	case line.Open:
 		m.open(f)
 	case line.View:
 		m.answer(f.ID, nil, m.view(f, fds))
 	case line.Figures:
 		m.figures(f)
-	case line.Echo:
-		m.echo(f)
 	case line.Shut:
 		m.answer(f.ID, nil, m.shut(f.Window, f.N == 1))
 	default:
@@ -124,8 +119,23 @@ func (m *member) goOn() {
 	m.g.watch(m.socket, unix.EPOLLIN)
 }
 
-// hello learns about the job, from the first rank, and keeps the leash.
-func (m *member) hello(f line.Frame, fds []int) (address []byte, err error) {
+// hello learns about the job, from the first rank, and opens the mail.
+func (m *member) hello(f line.Frame, fds []int) {
+	address, err := m.learn(f, fds)
+	if err != nil {
+		m.refuse(f.ID, err.Error())
+		return
+	}
+	memory, bell, err := m.openMail()
+	if err != nil {
+		m.refuse(f.ID, err.Error())
+		return
+	}
+	m.done(f.ID, address, memory, bell)
+}
+
+// learn keeps the leash as well.
+func (m *member) learn(f line.Frame, fds []int) (address []byte, err error) {
 	var g line.Greeting
 	if err := json.Unmarshal(f.Body, &g); err != nil {
 		line.CloseAll(fds)
@@ -265,7 +275,7 @@ func (m *member) leave() error {
 		line.CloseAll(r.fds)
 	}
 	delete(m.g.members, m.socket)
-	err = errors.Join(err, unix.Close(m.socket))
+	err = errors.Join(err, m.closeMail(), unix.Close(m.socket))
 	m.socket = -1 // an echo may still come back for it, when another rank has the number
 	if m.leash >= 0 {
 		err = errors.Join(err, unix.Close(m.leash))

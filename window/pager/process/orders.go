@@ -239,10 +239,10 @@ func (s *space) fail(p coherence.Page) error {
 	return nil
 }
 
-// want begins a rank's request. What is only advice is not answered.
+// want begins a rank's request. What is only advice is answered at once.
 func (s *space) want(v *view, f line.Frame) error {
 	if uint64(f.First)+uint64(f.N) > uint64(s.spec.Pages) {
-		v.member.refuse(f.ID, fmt.Sprintf("pages %d to %d of %d", f.First, uint64(f.First)+uint64(f.N), s.spec.Pages))
+		v.member.post(f.ID, fmt.Errorf("pages %d to %d of %d", f.First, uint64(f.First)+uint64(f.N), s.spec.Pages))
 		return nil
 	}
 	switch f.Mode {
@@ -260,6 +260,7 @@ func (s *space) want(v *view, f line.Frame) error {
 			return err
 		}
 	}
+	v.member.post(f.ID, nil)
 	return nil
 }
 
@@ -300,7 +301,7 @@ func (r *request) arrived() {
 	switch r.left--; {
 	case r.left > 0:
 	case r.access == nil:
-		r.member.done(r.id, nil)
+		r.member.post(r.id, nil)
 	default:
 		r.member.done(r.id, r.carryOut())
 	}
@@ -308,8 +309,13 @@ func (r *request) arrived() {
 
 // failed answers with an error, once.
 func (r *request) failed(why string) {
-	if r.left > 0 {
-		r.left = 0
+	switch {
+	case r.left == 0:
+		return
+	case r.access == nil:
+		r.member.post(r.id, errors.New(why))
+	default:
 		r.member.refuse(r.id, why)
 	}
+	r.left = 0
 }

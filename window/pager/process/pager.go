@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,8 +32,10 @@ type pager struct {
 	mu        sync.Mutex
 	failure   error           // why the pager ends
 	members   map[int]*member // by socket
+	mail      []*member       // who has any; the loop's alone
 	viewsByFD map[int]*view
 	spaces    map[uint64]*space
+	opened    []*space // the same: the loop goes through them in each round
 	active    []*space // with something to be carried out
 	dirty     []*link  // with something to be sent
 	holds     holds
@@ -99,11 +102,12 @@ func (g *pager) loop() error {
 			return os.NewSyscallError("epoll_wait", err)
 		}
 		g.mu.Lock()
+		mail := g.takeMail()
 		for _, ev := range events[:max(n, 0)] {
 			g.note(g.event(int(ev.Fd), ev.Events))
 		}
 		g.settle()
-		g.hear(n > 0)
+		g.hear(mail || n > 0)
 		err = g.failure
 		g.unlock()
 		if err != nil {
@@ -217,7 +221,7 @@ func (g *pager) setAlarm() {
 }
 
 func (g *pager) putOff() bool {
-	for _, s := range g.spaces {
+	for _, s := range g.opened {
 		if s.host.PutOff() > 0 {
 			return true
 		}
@@ -237,7 +241,7 @@ func (g *pager) spaceOf(id uint64, spec line.Spec) (*space, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.spaces[id] = s
+	g.spaces[id], g.opened = s, append(g.opened, s)
 	g.ticks = g.now()
 	return s, nil
 }
@@ -252,6 +256,7 @@ func (g *pager) closeSpace(s *space) error {
 		}
 	}
 	delete(g.spaces, s.id)
+	g.opened = slices.DeleteFunc(g.opened, func(o *space) bool { return o == s })
 	return errors.Join(err, s.close())
 }
 
