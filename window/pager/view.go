@@ -146,8 +146,8 @@ func (v *View) Want(from, to int, mode line.Mode) error {
 	return v.frames(from, to, mode, func(f line.Frame) error { return v.client.fast.ask(f).err })
 }
 
-// Advise has them fetched, or evicted, and does not wait: who computes meanwhile should not
-// be kept from it by his pager's falling asleep and waking.
+// Advise has them fetched, or evicted, and does not wait, unless for the pager to take earlier advice: who
+// computes meanwhile should not be kept from it by his pager's falling asleep and waking.
 func (v *View) Advise(from, to int, mode line.Mode) error {
 	return v.frames(from, to, mode, v.client.fast.tell)
 }
