@@ -59,8 +59,9 @@ var floors = map[string][]string{
 
 	"transport/tcp/wire": {},
 	"transport/tcp":      {"transport", "transport/tcp/wire", "runtime/relax", "transport/internal/address", "transport/internal/handshake"},
-	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake", "transport/verbs/internal/cstack"},
+	"transport/verbs":    {"transport", "transport/internal/address", "transport/internal/handshake", "transport/verbs/internal/credit", "transport/verbs/internal/cstack"},
 
+	"transport/verbs/internal/credit":       {},
 	"transport/verbs/internal/cstack":       {},
 	"transport/verbs/internal/cstack/ctest": {}, // for tests
 	"transport/verbs/internal/forking":      {}, // for tests
@@ -126,8 +127,8 @@ var floors = map[string][]string{
 	"runtime/arena/foreign":        {"runtime/arena/foreign/ranges", "runtime/memlimit", "transport"},
 	"runtime/arena":                {"runtime/arena/quarantine", "runtime/memlimit", "transport"},
 	"runtime/world/router":         {"runtime/job", "runtime/waiting", "transport"},
-	"runtime/world/messages":       {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "runtime/waiting", "transport"},
-	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/far", "transport/shm", "launcher/boot", "launcher/boot/bootstrap"},
+	"runtime/world/messages":       {"runtime/world/router", "runtime/copying", "runtime/crossmem", "runtime/job", "runtime/matching", "runtime/relax", "runtime/rendezvous", "transport/verbs/internal/credit", "runtime/waiting", "transport"},
+	"runtime/world":                {"runtime/world/router", "runtime/world/messages", "runtime/rendezvous", "transport/verbs/internal/credit", "runtime/arena", "runtime/group", "runtime/job", "runtime/pipe", "runtime/relax", "runtime/waiting", "transport", "transport/far", "transport/shm", "launcher/boot", "launcher/boot/bootstrap"},
 	"runtime/worldtest":            {"runtime/world", "launcher/boot", "launcher/boot/bootstrap"},
 
 	"window/coherence":    {},
@@ -196,7 +197,7 @@ func mayImportInTests(s source, room string) bool {
 	return mayImport(s, room) || slices.Contains(testFloors[s.dir()], room)
 }
 
-var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/foreign/ranges", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "window/coherence", "window/pager/parcel", "window/pager/stride"}
+var pure = []string{"collectives/schedule", "launcher/boot/pmi/wire", "launcher/internal/lifecycle", "launcher/internal/placement", "launcher/internal/scale", "launcher/internal/slots", "launcher/internal/tree", "runtime/arena/foreign/ranges", "runtime/arena/quarantine", "runtime/group/exchange", "runtime/matching", "runtime/rendezvous", "transport/verbs/internal/credit", "window/coherence", "window/pager/parcel", "window/pager/stride"}
 
 // thirdParty is who may import what from outside the standard library.
 var thirdParty = map[string]func(source) bool{

@@ -64,7 +64,7 @@ func (e *endpoint) welcome(side net.Conn, rank int) (t *target, err error) {
 }
 
 func (t *target) agree() error {
-	own := t.e.greeting(t.pair, t.e.directory.memory)
+	own := t.e.greeting(t.pair, t.e.directory.memory, t.credits)
 	if err := t.pair.connect(own, t.peer); err != nil {
 		return err
 	}
@@ -88,11 +88,15 @@ func (e *endpoint) admit(t *target) (err error) {
 	}
 	e.harvesting.Lock()
 	defer e.harvesting.Unlock()
-	if err := e.provide(); err != nil {
-		return errors.Join(err, t.pair.close())
+	lacking := 0
+	for t.credits == 0 {
+		if err := e.provide(lacking); err != nil {
+			return errors.Join(err, t.pair.close())
+		}
+		t.credits, lacking = e.credits.admit(t, lacking)
 	}
 	e.table.pairs[t.pair.number] = t
-	e.arrivals.expect(e.credits + 1)
+	e.arrivals.expect(maxCredits + 1)
 	return nil
 }
 
@@ -104,18 +108,16 @@ func (e *endpoint) enter(t *target) {
 	e.table.targets = append(e.table.targets, t)
 }
 
-// provide puts buffers for one more peer into the receive queue. Called with
-// harvesting held.
-func (e *endpoint) provide() error {
-	if e.table.spare >= e.credits {
-		e.table.spare -= e.credits
+// provide puts n buffers more into the receive queue. Called with harvesting held.
+func (e *endpoint) provide(n int) error {
+	if n == 0 {
 		return nil
 	}
-	m, err := e.domain.register(make([]byte, e.credits*transport.MaxMessage), false)
+	m, err := e.domain.register(make([]byte, n*transport.MaxMessage), false)
 	if err != nil {
-		return fmt.Errorf("buffers for %d messages: %w", e.credits, err)
+		return fmt.Errorf("buffers for %d messages: %w", n, err)
 	}
-	for i := range e.credits {
+	for i := range n {
 		number := uint32(len(e.table.buffers))
 		b := buffer{memory: m, at: i * transport.MaxMessage, first: i == 0}
 		e.table.buffers = append(e.table.buffers, b)
@@ -124,17 +126,23 @@ func (e *endpoint) provide() error {
 	return nil
 }
 
-// retireTarget frees the queue pair of a connection that has ended. Its buffers serve
-// the next one.
+// retireTarget frees the queue pair of a connection that has ended. The buffers of what
+// it has left in the completion queue are posted again, and then serve others.
 func (e *endpoint) retireTarget(t *target) {
 	e.harvesting.Lock()
-	defer e.harvesting.Unlock()
 	if t.pair == nil {
+		e.harvesting.Unlock()
 		return
 	}
 	delete(e.table.pairs, t.pair.number)
-	e.table.spare += e.credits
+	any := e.drainQueue()
 	_ = t.close() // Close of the endpoint finds what is left
+	e.credits.gone(t)
+	e.harvesting.Unlock()
+	if any {
+		e.advance()
+		e.watcher.left()
+	}
 }
 
 // Sever ends the connections from a rank of which the job knows that it is gone, and

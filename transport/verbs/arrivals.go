@@ -30,11 +30,15 @@ type arrivals struct {
 // A message has arrived, or, with over, there are no more to come.
 type message struct {
 	from   *target
-	buffer uint32 // of the receive queue
+	buffer uint32  // of the receive queue
+	copied *copied // nil: mem is of the buffer
 	lkey   uint32
 	mem    []byte
 	over   error
 }
+
+// copied is where a message is that left its buffer.
+type copied [transport.MaxMessage]byte
 
 func (a *arrivals) init() { a.done.reserve(outstanding) }
 

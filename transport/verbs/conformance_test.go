@@ -16,6 +16,10 @@ func suite(p transport.Provider, opts ...transporttest.Option) func(t testing.TB
 func TestConformance(t *testing.T) {
 	p := provider(t)
 	t.Run("heap", func(t *testing.T) { transporttest.Run(t, suite(p)) })
+	few := p
+	few.buffers = 1
+	t.Run("few buffers", func(t *testing.T) { transporttest.Run(t, suite(few)) })
+	t.Run("watched with few buffers", func(t *testing.T) { transporttest.RunWatched(t, suite(few, transporttest.Watching())) })
 	t.Run("watched", func(t *testing.T) { transporttest.RunWatched(t, suite(p, transporttest.Watching())) })
 	t.Run("Delaying", func(t *testing.T) {
 		transporttest.Run(t, suite(transporttest.Delaying(p, transporttest.Seed(t))))

@@ -155,8 +155,11 @@ func (e *endpoint) arrange(rank int, side net.Conn) (*origin, error) {
 		return nil, err
 	}
 	o.side = side
-	own := e.greeting(o.pair, o.page)
-	if o.peer, err = exchange(side, own); err == nil {
+	own := e.greeting(o.pair, o.page, 0)
+	if o.peer, err = exchange(side, own); err == nil && o.peer.credits == 0 {
+		err = errors.New("it takes no message")
+	}
+	if err == nil {
 		err = o.open(own)
 	}
 	if err == nil {
@@ -174,12 +177,13 @@ func (e *endpoint) arrange(rank int, side net.Conn) (*origin, error) {
 	return o, nil
 }
 
-// greeting is what this end is, with the memory that the peer needs to know.
-func (e *endpoint) greeting(pair *queuePair, m *memory) greeting {
+// greeting is what this end is, with the memory that the peer needs to know, and how many
+// messages it may send.
+func (e *endpoint) greeting(pair *queuePair, m *memory, credits int) greeting {
 	d := e.device
 	return greeting{
 		pair: pair.number, sequence: rand.Uint32N(1 << 24), lid: uint16(d.port.lid), mtu: uint8(d.port.active_mtu),
-		reads: uint8(min(maxReads, int(d.limits.max_reads))), credits: uint16(e.credits),
+		reads: uint8(min(maxReads, int(d.limits.max_reads))), credits: uint16(credits),
 		address: m.address(), rkey: m.rkey, gid: d.place.gid,
 	}
 }

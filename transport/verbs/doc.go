@@ -27,9 +27,10 @@
 //
 // # What is bounded
 //
-// Messages: a target keeps buffers for endpoint.credits of each origin, which counts
-// what it has sent and not got back. So a message never waits at the device for a
-// buffer, where it would hold up the Puts behind it. Requests: originDepth on each
+// Messages: a target posts buffers for the credit that it grants its origins, and each
+// origin counts what it has sent and not got back. So a message never waits at the device
+// for a buffer, where it would hold up the Puts behind it. internal/credit says how many
+// buffers there are, and who has them. Requests: originDepth on each
 // connection. Memory that the device does not know: two pools of bounce buffers.
 // Operations with an OpID: places for completions.
 //
@@ -49,7 +50,7 @@
 // # Lock order
 //
 // poller.mu (Poll), then endpoint.harvesting (who takes completions; the table), then
-// origin.mu or target.mu (who posts), then arrivals.mu and pool.mu, which are leaves.
+// origin.mu or target.mu (who posts), then arrivals.mu, credits.mu and pool.mu, which are leaves.
 // endpoint.mu, dial.turn, locals.mu, then directory.mu, watcher.mu and waiters.mu are
 // held together with none of the first three but harvesting below dial.turn. Only
 // dial.turn, which nothing but another Dial of the same rank needs, is held while

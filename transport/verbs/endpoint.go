@@ -3,6 +3,7 @@
 package verbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,6 @@ type endpoint struct {
 	cfg transport.Config
 	me  handshake.Identity
 	hardware
-	credits    int // messages that each peer may have under way to this rank
 	pieceBytes int // longest request
 
 	listener *handshake.Listener
@@ -39,6 +39,8 @@ type endpoint struct {
 	small     pool
 	large     pool
 	arrivals  arrivals
+	credits   credits
+	copies    sync.Pool // of *copied
 	watcher   watcher
 	waiters   waiters
 	gen       atomic.Uint64 // grows whenever something has ended that a call may wait for
@@ -76,7 +78,6 @@ type table struct {
 	targets []*target
 	pairs   map[uint32]*target // by number of the queue pair
 	buffers []buffer           // of the receive queue
-	spare   int                // of them, those that no connection needs any more
 }
 
 func (p Provider) open(cfg transport.Config) (*endpoint, error) {
@@ -91,6 +92,7 @@ func (p Provider) open(cfg transport.Config) (*endpoint, error) {
 	e.handle = e.dispatch
 	e.table.pairs = make(map[uint32]*target)
 	e.arrivals.init()
+	e.copies.New = func() any { return new(copied) }
 	if err := e.openDevice(p); err != nil {
 		return nil, errors.Join(err, e.closeDevice())
 	}
@@ -124,26 +126,28 @@ func (e *endpoint) openDevice(p Provider) error {
 	if e.device, err = openDevice(lib, at); err != nil {
 		return fmt.Errorf("device %s: %w", at.device, err)
 	}
-	if err := e.furnish(); err != nil {
+	if err := e.furnish(cmp.Or(p.buffers, sharedBuffers)); err != nil {
 		return fmt.Errorf("device %s: %w", at.device, err)
 	}
 	return nil
 }
 
-func (e *endpoint) furnish() (err error) {
+func (e *endpoint) furnish(buffers int) (err error) {
 	limits := &e.device.limits
 	e.pieceBytes = min(maxPiece, int(e.device.port.max_msg))
-	if e.credits, err = creditsOf(int(limits.max_srq_wr), e.cfg.Size); err != nil {
+	shares, err := creditLimits(int(limits.max_srq_wr), e.cfg.Size, buffers)
+	if err != nil {
 		return err
 	}
+	e.credits.ledger.Limits = shares
 	if e.domain, err = newDomain(e.device); err != nil {
 		return err
 	}
-	entries := min(int(limits.max_cqe), 2*e.cfg.Size*(originDepth+targetDepth+e.credits))
+	entries := min(int(limits.max_cqe), 2*e.cfg.Size*(originDepth+targetDepth+maxCredits))
 	if e.cq, err = newCompletionQueue(e.device, entries); err != nil {
 		return err
 	}
-	if e.srq, err = newReceiveQueue(e.domain, e.cfg.Size*e.credits); err != nil {
+	if e.srq, err = newReceiveQueue(e.domain, shares.Greatest(e.cfg.Size)); err != nil {
 		return err
 	}
 	if err = e.directory.open(e.domain); err != nil {
@@ -156,18 +160,6 @@ func (e *endpoint) furnish() (err error) {
 		return err
 	}
 	return e.watcher.open(e)
-}
-
-// maxCredits is how many messages of 4 KiB a receiver keeps for each sender.
-const maxCredits = 16
-
-// creditsOf shares out the receive queue.
-func creditsOf(entries, size int) (int, error) {
-	n := min(maxCredits, entries/size)
-	if n < transport.MinCredit {
-		return 0, fmt.Errorf("its shared receive queue has %d entries, too few for %d ranks", entries, size)
-	}
-	return n, nil
 }
 
 // listen opens the sockets over which connections are arranged.

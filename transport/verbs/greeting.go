@@ -5,8 +5,6 @@ package verbs
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/golaunch/golaunch/transport"
 )
 
 // A greeting is what each end tells the other, over TCP, before their queue pairs
@@ -20,9 +18,9 @@ import (
 type greeting struct {
 	pair, sequence uint32 // of the queue pair; number of the first packet
 	lid            uint16
-	mtu            uint8 // as an enum ibv_mtu: 5 is 4096
-	reads          uint8 // how many Gets and atomics at once
-	credits        uint16
+	mtu            uint8  // as an enum ibv_mtu: 5 is 4096
+	reads          uint8  // how many Gets and atomics at once
+	credits        uint16 // messages that the dialler may send at first; its own is 0
 	rkey           uint32
 	address        uint64 // of the control page, or of the directory, with rkey
 	gid            [16]byte
@@ -65,8 +63,8 @@ func decodeGreeting(b []byte) (g greeting, err error) {
 		return greeting{}, fmt.Errorf("queue pair %#x, packet %#x: more than 24 bits", g.pair, g.sequence)
 	case g.mtu < 1 || g.mtu > maxMTU || g.reads < 1 || g.reads > maxReads:
 		return greeting{}, fmt.Errorf("MTU %d, %d reads at once: out of range", g.mtu, g.reads)
-	case g.credits < transport.MinCredit:
-		return greeting{}, fmt.Errorf("credit for %d messages: less than everybody has", g.credits)
+	case g.credits > maxCredits:
+		return greeting{}, fmt.Errorf("credit for %d messages, of %d", g.credits, maxCredits)
 	case le.Uint16(b[18:]) != 0:
 		return greeting{}, fmt.Errorf("a greeting with something behind the credits")
 	}

@@ -29,7 +29,7 @@ func TestDecodeGreetingRefuses(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"nothing": nil, "half": good[:24], "more": append(bytes.Clone(good), 0), "another magic": change(0, 'x'),
 		"a pair of 25 bits": change(7, 1), "a packet of 25 bits": change(11, 1), "MTU 0": change(14, 0), "MTU 6": change(14, 6),
-		"no reads": change(15, 0), "17 reads": change(15, 17), "7 credits": change(16, 7), "padding": change(18, 1),
+		"no reads": change(15, 0), "17 reads": change(15, 17), "17 credits": change(16, 17), "padding": change(18, 1),
 	} {
 		if g, err := decodeGreeting(b); err == nil {
 			t.Errorf("%s: decoded as %+v", name, g)

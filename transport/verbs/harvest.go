@@ -26,16 +26,22 @@ func (e *endpoint) harvestArmed() bool {
 
 // reap gives harvesting back.
 func (e *endpoint) reap() (any bool) {
+	any = e.drainQueue()
+	e.harvesting.Unlock()
+	if any {
+		e.advance()
+	}
+	return any
+}
+
+// drainQueue takes all there is from the completion queue. Called with harvesting held.
+func (e *endpoint) drainQueue() (any bool) {
 	for !e.table.gone {
 		n, err := e.cq.poll(e.handle)
 		any = any || n > 0
 		if err != nil || n < len(e.cq.batch) {
 			break
 		}
-	}
-	e.harvesting.Unlock()
-	if any {
-		e.advance()
 	}
 	return any
 }
@@ -63,7 +69,23 @@ func (e *endpoint) arrived(w work) {
 		e.repost(number, b.mem(0), b.memory.lkey)
 		return
 	}
-	e.arrivals.receive(message{from: from, buffer: number, lkey: b.memory.lkey, mem: b.mem(w.bytes)})
+	if e.credits.keep(from) {
+		e.arrivals.receive(message{from: from, buffer: number, lkey: b.memory.lkey, mem: b.mem(w.bytes)})
+		return
+	}
+	m := e.copied(from, b.mem(w.bytes))
+	e.repost(number, b.mem(0), b.memory.lkey)
+	grant := e.credits.copied(from)
+	e.arrivals.receive(m)
+	if grant > 0 {
+		from.giveCredit(grant)
+	}
+}
+
+// copied is a message of a peer that has few buffers: they are not for what waits.
+func (e *endpoint) copied(from *target, mem []byte) message {
+	c := e.copies.Get().(*copied)
+	return message{from: from, copied: c, mem: c[:copy(c[:], mem)]}
 }
 
 // repost gives a buffer, of which mem is the beginning, to the receive queue.

@@ -17,9 +17,9 @@ const (
 	originDepth = 128
 	// signalEvery: of requests that nobody waits for, one in so many is signalled.
 	signalEvery = originDepth / 4
-	// creditRequests is how many notices of credit can be under way: each is for half
-	// of what the peer keeps for this rank.
-	creditRequests = 4
+	// creditRequests is how many notices of credit can be under way: each is for one
+	// message at least.
+	creditRequests = maxCredits
 	// wantInline is how many bytes a request should be able to carry in itself.
 	wantInline = 128
 )
@@ -183,8 +183,8 @@ func (o *origin) credited(w work) {
 		return
 	}
 	o.credit += int(w.immediate)
-	if o.credit > int(o.peer.credits) {
-		o.fail(fmt.Errorf("it gives back credit for %d messages, of %d: %w", o.credit, o.peer.credits, transport.ErrPeerFailed))
+	if o.credit > maxCredits {
+		o.fail(fmt.Errorf("it gives credit for %d messages, of %d: %w", o.credit, maxCredits, transport.ErrPeerFailed))
 		return
 	}
 	if err := o.pair.receive(w.id); err != nil {

@@ -55,10 +55,13 @@ func (e *endpoint) giveBack() {
 	}
 	for i := range e.poll.lent {
 		m := &e.poll.lent[i]
-		e.repost(m.buffer, m.mem, m.lkey)
-		if m.from.taken++; m.from.taken >= e.credits/2 {
-			m.from.giveCredit(m.from.taken)
-			m.from.taken = 0
+		if m.copied != nil {
+			e.copies.Put(m.copied)
+		} else {
+			e.repost(m.buffer, m.mem, m.lkey)
+		}
+		if n := e.credits.taken(m.from, m.copied != nil); n > 0 {
+			m.from.giveCredit(n)
 		}
 		*m = message{}
 	}

@@ -28,6 +28,8 @@ type Provider struct {
 	Loopback bool
 	// Timeout bounds how long arranging a connection takes. 0: DefaultTimeout.
 	Timeout time.Duration
+
+	buffers int // of messages, for all peers; 0: sharedBuffers
 }
 
 var _ transport.Provider = Provider{}

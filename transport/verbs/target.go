@@ -8,26 +8,29 @@ import (
 	"sync"
 
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/verbs/internal/credit"
 )
 
-// targetDepth is how many requests are under way from this end: credit, twice at
-// most, and counts of closed regions.
+// targetDepth is how many requests are under way from this end: credit, and counts of
+// closed regions.
 const targetDepth = 16
 
 // A target is the connection from a peer to this rank, as far as this rank must do
 // something: take the messages, give back credit, tell what was closed. All else the
 // device does by itself.
 type target struct {
-	e      *endpoint
-	rank   int
-	side   net.Conn
-	number int // in the endpoint's table
-	peer   greeting
-	taken  int // messages that were not given back; Poll's own
+	e       *endpoint
+	rank    int
+	side    net.Conn
+	number  int // in the endpoint's table
+	peer    greeting
+	credits int         // messages that the peer may send at first
+	account credit.Peer // guarded by endpoint.credits
 
 	mu         sync.Mutex
 	pair       *queuePair // nil: closed
 	head, tail uint64     // requests that have ended, and begun
+	owed       int        // credit that the peer was not told of, as there was no room
 	err        error      // why nothing more will come
 }
 
@@ -53,19 +56,34 @@ func (t *target) post(r *request, local []byte, lkey uint32) (begun uint64, ok b
 	if t.tail-t.head == targetDepth {
 		return 0, false
 	}
+	return t.start(r, local, lkey), true
+}
+
+// start is post where err is nil and there is room. Called with mu held.
+func (t *target) start(r *request, local []byte, lkey uint32) (begun uint64) {
 	r.signalled = true
 	if err := t.pair.post(r, newWorkID(ofTarget, t.number, t.tail), local, lkey); err != nil {
 		t.fail(fmt.Errorf("%w: %w", err, transport.ErrPeerFailed))
-		return 0, true
+		return 0
 	}
 	t.tail++
-	return t.tail, true
+	return t.tail
 }
 
-// giveCredit tells the peer that n messages more may be sent. There is room: the peer
-// sends no message for which it has no credit.
+// giveCredit tells the peer that n messages more may be sent.
 func (t *target) giveCredit(n int) {
-	t.post(&request{opcode: opCredit, immediate: uint32(n)}, nil, 0)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.owed += n
+	t.pay()
+}
+
+// pay tells of what is owed, or leaves it to retire. Called with mu held.
+func (t *target) pay() {
+	if t.owed > 0 && t.err == nil && t.tail-t.head < targetDepth {
+		t.start(&request{opcode: opCredit, immediate: uint32(t.owed)}, nil, 0)
+		t.owed = 0
+	}
 }
 
 // tellCloses writes the count of closed regions to the peer. What it returns is for
@@ -104,6 +122,7 @@ func (t *target) retire(w work) {
 	if w.status != 0 && t.err == nil {
 		t.fail(t.e.because(w))
 	}
+	t.pay()
 }
 
 // fail ends the connection, and has Poll say so behind the messages that have come.
