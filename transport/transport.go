@@ -40,7 +40,8 @@ const (
 	// MaxMessage is the longest message, in bytes, that every Conn accepts in Send.
 	MaxMessage = 4096
 	// MinCredit is the number of messages, of any length, that a Conn accepts
-	// before it may block although the peer never polls.
+	// although the peer never polls. Until then a Send may block for what the peer's
+	// endpoint does by itself, and not for its program.
 	MinCredit = 8
 	// MinOutstanding is the number of operations with an OpID that an Endpoint
 	// accepts before it may block although its rank never polls.

@@ -106,7 +106,12 @@ func (j *Job) Fail(rank int) {
 
 // AwaitBlocked returns when n calls of that rank are in Config.Wait.
 func (j *Job) AwaitBlocked(ctx context.Context, rank, n int) error {
-	err := j.events.until(ctx, func() (bool, error) { return j.ranks[rank].waiting.Load() >= int64(n), nil })
+	return j.awaitBlocked(ctx, rank, n, func() bool { return true })
+}
+
+// awaitBlocked returns when they are, and so is something else that they wait behind.
+func (j *Job) awaitBlocked(ctx context.Context, rank, n int, also func() bool) error {
+	err := j.events.until(ctx, func() (bool, error) { return also() && j.ranks[rank].waiting.Load() >= int64(n), nil })
 	if err != nil {
 		return fmt.Errorf("rank %d: %d calls blocked of %d expected: %w", rank, j.ranks[rank].waiting.Load(), n, err)
 	}

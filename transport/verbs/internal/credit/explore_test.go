@@ -1,6 +1,7 @@
 package credit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -52,19 +53,21 @@ func (w *world) clone() *world {
 	return &n
 }
 
+// key is the state, with the peers in an order of their own.
 func (w *world) key() string {
-	n := w.clone()
-	slices.SortFunc(n.senders, func(a, b sender) int {
-		return slices.Compare([]int{a.out, a.held, a.copied, a.copies, a.sent, flag(a.gone)}, []int{b.out, b.held, b.copied, b.copies, b.sent, flag(b.gone)})
-	})
-	return fmt.Sprint(*n)
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
+	all := make([][6]byte, len(w.senders))
+	for i, s := range w.senders {
+		all[i] = [6]byte{byte(s.out), byte(s.held), byte(s.copied), byte(s.copies), byte(s.sent)}
+		if s.gone {
+			all[i][5] = 1
+		}
 	}
-	return 0
+	slices.SortFunc(all, func(a, b [6]byte) int { return bytes.Compare(a[:], b[:]) })
+	key := []byte{byte(w.posted), byte(w.used), byte(w.peers), byte(w.strays), byte(w.lost), byte(w.comings), byte(w.most)}
+	for i := range all {
+		key = append(key, all[i][:]...)
+	}
+	return string(key)
 }
 
 // free is how many buffers a message can still take.
@@ -211,7 +214,7 @@ func explore(f fault, l Limits, peers, atOnce int) (int, error) {
 		todo = todo[:len(todo)-1]
 		next, err := w.steps()
 		if err != nil {
-			return len(seen), fmt.Errorf("%w, after %s", err, w.key())
+			return len(seen), fmt.Errorf("%w, after %+v", err, *w)
 		}
 		for _, n := range next {
 			if k := n.key(); !seen[k] {
