@@ -182,7 +182,7 @@ func (e *endpoint) arrange(rank int, side net.Conn) (*origin, error) {
 func (e *endpoint) greeting(pair *queuePair, m *memory, credits int) greeting {
 	d := e.device
 	return greeting{
-		pair: pair.number, sequence: rand.Uint32N(1 << 24), lid: uint16(d.port.lid), mtu: uint8(d.port.active_mtu),
+		pair: pair.number, sequence: rand.Uint32N(1 << 24), lid: uint16(d.port.lid), ethernet: d.place.ethernet, global: d.port.global != 0, mtu: uint8(d.port.active_mtu),
 		reads: uint8(min(maxReads, int(d.limits.max_reads))), credits: uint16(credits),
 		address: m.address(), rkey: m.rkey, gid: d.place.gid,
 	}

@@ -17,7 +17,9 @@ import (
 //	                                     <-  ready: what closes will be told
 type greeting struct {
 	pair, sequence uint32 // of the queue pair; number of the first packet
-	lid            uint16
+	lid            uint16 // of the port; 0: none
+	ethernet       bool   // RoCE, not InfiniBand
+	global         bool   // the port asks for addresses (GRH) in InfiniBand, too
 	mtu            uint8  // as an enum ibv_mtu: 5 is 4096
 	reads          uint8  // how many Gets and atomics at once
 	credits        uint16 // messages that the dialler may send at first; its own is 0
@@ -31,6 +33,7 @@ const (
 	greetingBytes = 48
 	maxReads      = 16
 	maxMTU        = 5
+	lastLID       = 0xbfff // the rest is for many ports at once
 )
 
 func (g *greeting) encode() []byte {
@@ -42,10 +45,17 @@ func (g *greeting) encode() []byte {
 	b = le.AppendUint16(b, g.lid)
 	b = append(b, g.mtu, g.reads)
 	b = le.AppendUint16(b, g.credits)
-	b = le.AppendUint16(b, 0)
+	b = append(b, bit(g.ethernet), bit(g.global))
 	b = le.AppendUint32(b, g.rkey)
 	b = le.AppendUint64(b, g.address)
 	return append(b, g.gid[:]...)
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // decodeGreeting checks whatever this end could be harmed by.
@@ -56,7 +66,7 @@ func decodeGreeting(b []byte) (g greeting, err error) {
 	}
 	g = greeting{
 		pair: le.Uint32(b[4:]), sequence: le.Uint32(b[8:]), lid: le.Uint16(b[12:]), mtu: b[14], reads: b[15],
-		credits: le.Uint16(b[16:]), rkey: le.Uint32(b[20:]), address: le.Uint64(b[24:]), gid: [16]byte(b[32:48]),
+		credits: le.Uint16(b[16:]), ethernet: b[18] == 1, global: b[19] == 1, rkey: le.Uint32(b[20:]), address: le.Uint64(b[24:]), gid: [16]byte(b[32:48]),
 	}
 	switch {
 	case g.pair >= 1<<24 || g.sequence >= 1<<24:
@@ -65,8 +75,10 @@ func decodeGreeting(b []byte) (g greeting, err error) {
 		return greeting{}, fmt.Errorf("MTU %d, %d reads at once: out of range", g.mtu, g.reads)
 	case g.credits > maxCredits:
 		return greeting{}, fmt.Errorf("credit for %d messages, of %d", g.credits, maxCredits)
-	case le.Uint16(b[18:]) != 0:
-		return greeting{}, fmt.Errorf("a greeting with something behind the credits")
+	case g.lid > lastLID:
+		return greeting{}, fmt.Errorf("LID %#x is no port's", g.lid)
+	case b[18] > 1 || b[19] > 1:
+		return greeting{}, fmt.Errorf("a port that is % x", b[18:20])
 	}
 	return g, nil
 }

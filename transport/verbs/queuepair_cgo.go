@@ -47,14 +47,15 @@ func newQueuePair(p *domain, q *completionQueue, srq *receiveQueue, sends, recei
 
 // connect makes the pair ready to receive and to send.
 func (qp *queuePair) connect(own, peer greeting) error {
+	to, err := routeTo(own, peer)
+	if err != nil {
+		return err
+	}
 	d := qp.domain.device
 	c := C.struct_v_peer{
-		qp_num: C.uint32_t(peer.pair), psn: C.uint32_t(peer.sequence), own_psn: C.uint32_t(own.sequence), lid: C.int(peer.lid),
-		mtu: C.int(min(own.mtu, peer.mtu)), reads: C.int(min(own.reads, peer.reads)),
+		qp_num: C.uint32_t(peer.pair), psn: C.uint32_t(peer.sequence), own_psn: C.uint32_t(own.sequence),
+		lid: C.int(to.lid), global: flag(to.global), mtu: C.int(min(own.mtu, peer.mtu)), reads: C.int(min(own.reads, peer.reads)),
 		port: C.int(d.place.port), gid_index: C.int(d.place.index),
-	}
-	if d.place.ethernet || own.lid == 0 {
-		c.global = 1
 	}
 	for i, b := range peer.gid {
 		c.gid[i] = C.uint8_t(b)

@@ -155,7 +155,9 @@ int v_attr(struct v_lib *l, struct ibv_context *c, struct v_attr *to) {
 
 int v_port(struct v_lib *l, struct ibv_context *c, int port, struct v_port *to) {
 	struct ibv_port_attr a = {0};
-	int rc = result(l->query_port(c, port, (struct _compat_ibv_port_attr *)&a));
+	struct verbs_context *ops = verbs_get_ctx_op(c, query_port); // without it there are no flags
+	int rc = result(ops ? ops->query_port(c, port, &a, sizeof a) : l->query_port(c, port, (struct _compat_ibv_port_attr *)&a));
+	to->global = (a.flags & IBV_QPF_GRH_REQUIRED) != 0;
 	to->active_mtu = a.active_mtu;
 	to->lid = a.lid;
 	to->max_msg = a.max_msg_sz;
@@ -304,9 +306,11 @@ int v_connect_qp(struct v_lib *l, struct ibv_qp *qp, const struct v_peer *p) {
 	a.ah_attr.dlid = p->lid;
 	a.ah_attr.port_num = p->port;
 	a.ah_attr.is_global = p->global;
-	memcpy(a.ah_attr.grh.dgid.raw, p->gid, sizeof p->gid);
-	a.ah_attr.grh.sgid_index = p->gid_index;
-	a.ah_attr.grh.hop_limit = 64;
+	if (p->global) {
+		memcpy(a.ah_attr.grh.dgid.raw, p->gid, sizeof p->gid);
+		a.ah_attr.grh.sgid_index = p->gid_index;
+		a.ah_attr.grh.hop_limit = 64;
+	}
 	int rc = result(l->modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
 	if (rc)

@@ -23,7 +23,7 @@ struct v_attr {
 };
 
 struct v_port {
-	int active_mtu, lid;
+	int active_mtu, lid, global; // global: packets need addresses whatever the link layer is
 	uint32_t max_msg;
 };
 
