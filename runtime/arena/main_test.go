@@ -9,7 +9,7 @@ import (
 const childEnv = "ARENA_TEST_CHILD"
 
 func TestMain(m *testing.M) {
-	child := map[string]func() error{"peer": peerChild, "limited": limitedChild}
+	child := map[string]func() error{"peer": peerChild, "limited": limitedChild, "placed": placedChild}
 	if run := child[os.Getenv(childEnv)]; run != nil {
 		if err := run(); err != nil {
 			os.Stderr.WriteString(err.Error())

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Boots Debian's kernel in qemu with a soft-RoCE device and runs a program there.
 #
-#   guest.sh [-n HOSTS] [-m MIB] [-t SECONDS] [-f FILE]... PROGRAM ARGS...
+#   guest.sh [-n HOSTS] [-m MIB] [-N] [-t SECONDS] [-f FILE]... PROGRAM ARGS...
 #
 # PROGRAM is an executable of this host, and so is each FILE that it finds beside itself,
 # or a script for busybox' sh; of ARGS, {} becomes the number of the guest.
 # With -n 2 there are two guests, 10.9.0.1 and 10.9.0.2, joined by a network of their
 # own; with one guest the device sits on a dummy interface, 10.9.0.1. Output of the
-# second guest is prefixed. The exit status is that of the program, the first one
+# second guest is prefixed. With -N each of a guest's two processors is a NUMA node, with
+# half of the memory. The exit status is that of the program, the first one
 # that is not 0.
 #
 #   guest.sh -I    only fetch and build what is missing; prints the folder of it
@@ -24,13 +25,14 @@ packages="busybox-static libc6 ibverbs-providers libibverbs1 libibverbs-dev libn
 programs="usr/bin/rdma usr/bin/ib_write_lat usr/bin/ib_read_lat usr/bin/ib_write_bw usr/bin/ib_read_bw usr/bin/ib_atomic_lat"
 modules="rdma_rxe ib_uverbs dummy virtio_net virtio_pci crc32c_generic crc32_generic"
 
-hosts=1 memory=768 limit=600 only_install= files=()
-while getopts n:m:t:f:I option; do
+hosts=1 memory=768 limit=600 only_install= files=() nodes=()
+while getopts n:m:t:f:NI option; do
   case $option in
     n) hosts=$OPTARG ;;
     m) memory=$OPTARG ;;
     t) limit=$OPTARG ;;
     f) files+=("$(realpath "$OPTARG")") ;;
+    N) nodes=(0 1) ;;
     I) only_install=yes ;;
     *) exit 2 ;;
   esac
@@ -132,6 +134,9 @@ install_guest() { # once, and again when this folder has changed
 boot() { # number, initial file system, network arguments...
   local number=$1 initrd=$2
   shift 2
+  for node in "${nodes[@]}"; do
+    set -- "$@" -object "memory-backend-ram,id=node$node,size=$((memory / 2))M" -numa "node,nodeid=$node,cpus=$node,memdev=node$node"
+  done
   timeout "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m "$memory" -smp 2 \
     -nodefaults -no-user-config -vga none -display none -serial stdio -monitor none -no-reboot "$@" \
     -kernel "$cache/vmlinux" -initrd "$initrd" \

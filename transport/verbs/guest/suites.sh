@@ -2,6 +2,7 @@
 # Runs in a guest, for test.sh: the tests of the rooms that ranks see, over its device.
 #
 #   suites.sh alone         ranks are goroutines on several hosts, and processes
+#   suites.sh placed        the arena where there are huge pages and two NUMA nodes
 #   suites.sh joined GUEST  ranks are processes in two guests: this is GUEST, 1 or 2
 export GOLAUNCH_VERBS_REQUIRED=1
 failed=0
@@ -57,6 +58,11 @@ alone)
 		run 300 ./$room.test -test.short -test.v -test.run "$(chosen $room)" -test.skip "$left_out"
 	done
 	run 200 ./golaunch -n 3 --transport verbs --tag-output ./window.test -test.short -test.v -test.run "$(chosen window)" -test.skip "$left_out"
+	;;
+placed)
+	echo advise >/sys/kernel/mm/transparent_hugepage/shmem_enabled
+	export GOLAUNCH_PLACES_REQUIRED=1
+	run 100 ./arena.test -test.v -test.run '^(TestHugePages|TestPagesOnOwnNode|TestPeersReachSegments)$'
 	;;
 joined)
 	echo "between guests only" >key

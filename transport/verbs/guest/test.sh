@@ -32,5 +32,6 @@ for room in transport/far runtime/arena runtime/world window collectives; do
 done
 $guest -t 1800 "$binary/verbs.test" -test.short -test.timeout 25m
 $guest -m 1200 -t 1800 "${files[@]}" $suites alone
+$guest -N -t 300 -f "$binary/arena.test" $suites placed
 GOLAUNCH_VERBS_GUEST={} $guest -n 2 -t 300 "$binary/verbs.test" -test.v -test.run TestTwoGuests -test.timeout 4m
 $guest -n 2 -m 1200 -t 1800 "${files[@]}" $suites joined {}
