@@ -3,6 +3,7 @@ package window_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/golaunch/golaunch/window"
@@ -143,6 +144,60 @@ func TestNICAtomicsIsADeclaration(t *testing.T) {
 			r.Errorf("a freed window counts")
 		}
 	})
+}
+
+// What TestOneMechanism shows is due to the one mechanism: were the owner to count with
+// its CPU what others count with the device, some of it would be lost.
+func TestMixedAtomicsLoseUpdates(t *testing.T) {
+	notCoherent(t)
+	var m mixture
+	runOn(t, 2, 1, m.count)
+	if !m.mixed.Load() {
+		t.Skip("there is no device; make verbs-test has one")
+	}
+	t.Logf("of %d additions by the CPU and %d by the device %d are lost", m.byCPU, m.byDevice.Load(), m.lost.Load())
+	if m.lost.Load() == 0 {
+		t.Error("nothing is lost: these could be mixed")
+	}
+}
+
+// A mixture of mechanisms counts on one element of rank 0: its CPU, for as long as rank 1,
+// on another host, does by rank 0's device.
+type mixture struct {
+	mixed        atomic.Bool
+	byCPU        int64
+	byDevice     atomic.Int64
+	rounds, lost atomic.Int64 // done by rank 1; found by rank 0
+}
+
+// count goes on until something is lost, but not for ever.
+func (m *mixture) count(r rank) {
+	w := allocate[int64](r, 1, window.NICAtomics)
+	if r.comm.Rank() == 0 {
+		m.mixed.Store(w.ForgoNIC())
+	}
+	r.no(w.LockAll(r))
+	meet(r)
+	for round := int64(0); m.mixed.Load() && round < 100 && m.lost.Load() == 0; round++ {
+		if r.comm.Rank() == 1 {
+			for range 1000 {
+				must[int64](r)(w.FetchAdd(0, 0, 1))
+				m.byDevice.Add(1)
+			}
+			m.rounds.Add(1)
+		} else {
+			for ; m.rounds.Load() == round; m.byCPU++ {
+				must[int64](r)(w.FetchAdd(0, 0, 1))
+			}
+		}
+		meet(r)
+		if r.comm.Rank() == 0 {
+			m.lost.Store(m.byCPU + m.byDevice.Load() - w.Local()[0])
+		}
+		meet(r)
+	}
+	r.no(w.UnlockAll())
+	r.no(w.Free(r))
 }
 
 // All ranks declare it, or none.

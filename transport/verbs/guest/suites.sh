@@ -31,8 +31,8 @@ chosen() {
 	case $1 in
 	world) echo '^(TestRing|TestPaths|TestOneSidedOverConnections|TestBurstsOfMessages|TestTruncatedMessageNamesBothLengths|TestFailedRankBreaksCollectives|TestRegisteredMemoryIsMapped)$' ;;
 	arena) echo '^(TestPeersReachSegments|TestLatePutMeetsQuarantine|TestUnmapRemapLatePut|TestUnmapRemapRemoteWrite|TestPreRegistration|TestPagesAreDeregisteredFirst|TestWideHold|TestFreeUnder|TestGoneConfirms|TestCloseLeavesNothing)$' ;;
-	window) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestProgramOrder|TestFlushCompletes|TestLongAccumulates|TestLargeElements|TestFreeReuseLateRemoteWrite|TestLateRemoteWriteUnconfirmed|TestWindowsRegisterNothing|TestOneMechanism|TestPathOfPagers|TestCoherentPutGet|TestCoherentMap|TestFalseSharing)$' ;;
-	pair) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestLongAccumulates|TestPathOfPagers)$' ;;
+	window) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestProgramOrder|TestFlushCompletes|TestLongAccumulates|TestLargeElements|TestFreeReuseLateRemoteWrite|TestLateRemoteWriteUnconfirmed|TestWindowsRegisterNothing|TestOneMechanism|TestMixedAtomicsLoseUpdates|TestNICAtomicsIsADeclaration|TestNICAtomicsIsAgreedOn|TestPathOfPagers|TestCoherentPutGet|TestCoherentMap|TestFalseSharing)$' ;;
+	pair) echo '^(TestPutGetFence|TestTransferLengths|TestStackBuffers|TestLongAccumulates|TestNICAtomicsIsAgreedOn|TestPathOfPagers)$' ;;
 	collectives) echo '^(TestEveryWayGivesTheSameBetweenHosts|TestLongVectorsBetweenHosts|TestDeathOfARankEndsTheOperation|TestMismatch)$' ;;
 	esac
 }
