@@ -67,11 +67,13 @@ func TestManySenders(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, <-sent)
+	check(t, region.Close())
 	e := w.Endpoints[0].(*endpoint)
+	e.harvesting.Lock()
+	defer e.harvesting.Unlock()
 	if got := len(e.table.buffers); got > buffers+leastCredits*(ranks-1) || got >= transport.MinCredit*(ranks-1) {
 		t.Errorf("%d buffers for %d peers", got, ranks-1)
 	}
-	check(t, region.Close())
 }
 
 // sendAndPut sends as much as must be accepted, and puts and flushes behind it.
