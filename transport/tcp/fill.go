@@ -12,8 +12,9 @@ type largePut struct {
 	dst   transport.Remote
 	token uint32
 	slot  int32  // -1: none
+	lent  bool   // its pages are in the socket's queue until it has been acknowledged
 	then  []byte // a message that is to follow, nil if there is none or it does
-	left  bool   // all of src has
+	left  bool   // all of src has, and if it is lent the peer has it
 	done  bool   // it has left, or the peer has ended
 }
 
@@ -78,7 +79,9 @@ func (p *peer) putPiece() bool {
 	}
 	copy(s.frame(p, b, &h, inline), l.src)
 	if inline == 0 {
-		s.big, s.bigOf = l.src[:n], l
+		if s.big, s.bigOf = l.src[:n], l; l.lent {
+			p.lend()
+		}
 	}
 	l.src = l.src[n:]
 	l.dst.Offset += int64(n)

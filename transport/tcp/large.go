@@ -17,18 +17,24 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, befo
 			return false
 		}
 		token, at := c.token(), int32(-1)
-		if op != 0 {
+		lent := then == nil && p.lends(len(src)) && len(src) <= lentPut
+		if op != 0 || lent {
 			i, ok := c.begin(slot{kind: putSlot, op: op})
 			if !ok {
 				return false
 			}
-			token, at = i, int32(i)
+			if at = int32(i); op != 0 {
+				token = i
+			}
 		}
 		if before != nil {
 			p.message(before) // there is room
 		}
 		l = p.tx.newLarge()
-		*l = largePut{src: src, dst: dst, token: token, slot: at, then: then}
+		*l = largePut{src: src, dst: dst, token: token, slot: at, lent: lent, then: then}
+		if lent {
+			p.tx.slots[at].large = l
+		}
 		p.tx.larges.push(l)
 		p.pump()
 		return true
@@ -39,8 +45,8 @@ func (c *conn) putLong(dst transport.Remote, src []byte, op transport.OpID, befo
 	return c.awaitLarge(l)
 }
 
-// awaitLarge waits until the socket has taken all of l. If that comes to an end before,
-// what of l has begun to leave is completed from a copy.
+// awaitLarge waits until the socket has taken all of l, and if it is lent the peer. If
+// that comes to an end before, what of l has begun to leave is completed from a copy.
 func (c *conn) awaitLarge(l *largePut) error {
 	p := c.peer
 	for {
@@ -85,6 +91,7 @@ func (c *conn) giveUp(l *largePut) bool {
 		}
 	}
 	if s.bigOf == l {
+		p.unlend()
 		s.big, s.bigOf = bytes.Clone(s.big), nil
 	}
 	c.orphan(l)
@@ -99,8 +106,11 @@ func (c *conn) orphan(l *largePut) {
 	if l.slot < 0 {
 		return
 	}
-	c.peer.e.arrivals.cancel()
-	s.slots[l.slot].silent = true
+	x := &s.slots[l.slot]
+	if x.op != 0 {
+		c.peer.e.arrivals.cancel()
+	}
+	x.silent, x.large = true, nil
 	if len(l.src) > 0 { // the last piece, which asks for an Ack, was not made
 		s.mustAsk = true
 		s.promise(s.lastPut, l.slot, 0)

@@ -47,10 +47,10 @@ func (l *lender) left(t *testing.T) {
 	}
 }
 
-// TestPutIsNotLent: what the caller does with a payload after Put has returned the peer
-// does not see, though it has read nothing until then.
+// TestPutIsNotLent: what the caller does with a payload that is copied after Put has
+// returned the peer does not see, though it has read nothing until then.
 func TestPutIsNotLent(t *testing.T) {
-	l := startLender(t, lentBytes+100)
+	l := startLender(t, lentBytes-100)
 	src := bytes.Repeat([]byte{1}, len(l.mem))
 	reading := &l.to.peerAt(0).rx.mu
 	reading.Lock() // it reads nothing
@@ -69,23 +69,70 @@ func TestPutIsNotLent(t *testing.T) {
 	}
 }
 
-// TestCloseWhilePutting: a Put whose payload nobody takes ends with the endpoint.
-func TestCloseWhilePutting(t *testing.T) {
-	l := startLender(t, 16<<20)
-	reading := &l.to.peerAt(0).rx.mu
-	reading.Lock()
-	defer reading.Unlock()
-	result := make(chan error, 1)
-	go func() { result <- l.c.Put(l.at, make([]byte, len(l.mem)), 0) }()
-	s := &l.from.peerAt(1).tx
-	for end := time.Now().Add(wildPatience); !s.blocked.Load(); runtime.Gosched() {
-		if time.Now().After(end) {
-			t.Fatal("the socket takes everything")
+// TestLentPut: a Put that is lent does not return before the peer has its payload, and
+// what the caller does with it afterwards the peer does not see.
+func TestLentPut(t *testing.T) {
+	for _, n := range []int{lentBytes, lentBytes + 100, lentPut} {
+		l := startLender(t, n)
+		src := bytes.Repeat([]byte{1}, n)
+		reading := &l.to.peerAt(0).rx.mu
+		reading.Lock() // it reads nothing
+		result := make(chan error, 1)
+		go func() { result <- l.c.Put(l.at, src, 0) }()
+		if n == lentBytes { // all of it is in the socket
+			l.left(t)
+		}
+		select {
+		case err := <-result:
+			t.Errorf("Put of %d bytes has returned, with %v, before anything was read", n, err)
+			reading.Unlock()
+		default:
+			reading.Unlock()
+			check(t, <-result)
+		}
+		clear(src)
+		if !bytes.Equal(l.mem, bytes.Repeat([]byte{1}, n)) {
+			t.Errorf("not all of %d bytes was put", n)
+		}
+		if made, free := l.from.pipes.made, len(l.from.pipes.free); made != 1 || free != 1 {
+			t.Errorf("%d bytes: %d pipes were made, %d are free", n, made, free)
 		}
 	}
-	check(t, l.from.Close())
-	if err := <-result; err == nil {
-		t.Error("Put has succeeded")
+}
+
+// TestPutWithoutPipes: where there is no pipe to be had the payload is copied.
+func TestPutWithoutPipes(t *testing.T) {
+	l := startLender(t, 3*lentBytes)
+	l.from.pipes.made = mostPipes
+	check(t, l.c.Put(l.at, bytes.Repeat([]byte{1}, len(l.mem)), 0))
+	if l.from.pipes.free != nil || !bytes.Equal(l.mem, bytes.Repeat([]byte{1}, len(l.mem))) {
+		t.Error("not everything was put by copying")
+	}
+}
+
+// TestCloseWhilePutting: a Put whose payload nobody takes ends with the endpoint, and its
+// pipe with it.
+func TestCloseWhilePutting(t *testing.T) {
+	for _, n := range []int{lentPut, 16 << 20} {
+		l := startLender(t, n)
+		reading := &l.to.peerAt(0).rx.mu
+		reading.Lock()
+		result := make(chan error, 1)
+		go func() { result <- l.c.Put(l.at, make([]byte, n), 0) }()
+		s := &l.from.peerAt(1).tx
+		for end := time.Now().Add(wildPatience); !s.blocked.Load(); runtime.Gosched() {
+			if time.Now().After(end) {
+				t.Fatal("the socket takes everything")
+			}
+		}
+		check(t, l.from.Close())
+		if err := <-result; err == nil {
+			t.Error("Put has succeeded")
+		}
+		if l.from.pipes.made != 0 {
+			t.Errorf("%d pipes are left", l.from.pipes.made)
+		}
+		reading.Unlock()
 	}
 }
 

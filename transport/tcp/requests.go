@@ -43,6 +43,7 @@ type slot struct {
 	asked, got int
 	// Of a Put: nobody wants to hear of it any more.
 	silent bool
+	large  *largePut // waits for the end, nil if none does
 }
 
 // A promise is what a frame already sent will bring: an Ack past seq for a Put and
@@ -144,6 +145,9 @@ func (r *requests) finish(p *peer, i int32) {
 	s := &r.slots[i]
 	if s.kind == flushSlot && s.err == nil {
 		s.err = s.conn.takeLate()
+	}
+	if s.large != nil {
+		s.large.left, s.large.done = s.err == nil, true
 	}
 	switch {
 	case s.silent:

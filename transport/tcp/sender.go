@@ -237,7 +237,7 @@ func (p *peer) bigIsOut() {
 	s.out, s.next = s.next, s.out
 	if l := s.bigOf; l != nil {
 		s.bigOf = nil
-		if len(l.src) == 0 {
+		if len(l.src) == 0 && !l.lent {
 			l.left, l.done = true, true
 			p.changed()
 		}
