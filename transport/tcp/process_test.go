@@ -19,6 +19,7 @@ import (
 
 	"github.com/golaunch/golaunch/runtime/relax"
 	"github.com/golaunch/golaunch/transport"
+	"github.com/golaunch/golaunch/transport/transporttest"
 )
 
 // Two ranks in two processes: rank 0 is the test, rank 1 the test binary run
@@ -246,20 +247,8 @@ func (p *pair) ended() <-chan struct{} {
 
 // compute keeps one core busy, bound to it, and never calls anything.
 func (p *pair) compute() error {
-	var cores unix.CPUSet
-	cores.Set(1)
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
+	if err := transporttest.Bind(os.Getpid(), 1); err != nil {
 		return err
-	}
-	for _, task := range tasks {
-		var tid int
-		if _, err := fmt.Sscan(task.Name(), &tid); err != nil {
-			return err
-		}
-		if err := unix.SchedSetaffinity(tid, &cores); err != nil {
-			return err
-		}
 	}
 	over := p.ended()
 	var stop atomic.Bool

@@ -4,7 +4,6 @@ package verbs
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/golaunch/golaunch/transport/transporttest"
 )
 
 // perftestVariable has TestBesidePerftest run, on the device that it names.
@@ -36,8 +35,8 @@ func TestBesidePerftest(t *testing.T) {
 		t.Skip(perftestVariable + " names no device")
 	}
 	r, other := with(t, "pong")
-	bind(t, other.Process.Pid, 1)
-	bind(t, os.Getpid(), 0)
+	check(t, transporttest.Bind(other.Process.Pid, 1))
+	check(t, transporttest.Bind(os.Getpid(), 0))
 	for _, p := range []ping{{8, 500}, {64 << 10, 60}} {
 		t.Run(strconv.Itoa(p.Size), func(t *testing.T) { r.beside(t, device, p) })
 	}
@@ -146,7 +145,7 @@ func perftest(t *testing.T, program, device string, p ping) time.Duration {
 	args := []string{"-d", device, "-x", "1", "-s", strconv.Itoa(p.Size), "-n", strconv.Itoa(p.Rounds)}
 	server := exec.CommandContext(t.Context(), program, args...)
 	check(t, server.Start())
-	bind(t, server.Process.Pid, 1) // the client is where this process is
+	check(t, transporttest.Bind(server.Process.Pid, 1)) // the client is where this process is
 	var out []byte
 	for end := time.Now().Add(patience); time.Now().Before(end); { // it may not listen yet
 		var err error
@@ -165,20 +164,4 @@ func perftest(t *testing.T, program, device string, p ping) time.Duration {
 	}
 	t.Fatalf("%s printed\n%s", program, out)
 	return 0
-}
-
-// bind has all threads of a process run on a core.
-func bind(t *testing.T, process, core int) {
-	t.Helper()
-	var set unix.CPUSet
-	set.Set(core)
-	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", process))
-	check(t, err)
-	for _, thread := range threads {
-		id, err := strconv.Atoi(thread.Name())
-		check(t, err)
-		if err := unix.SchedSetaffinity(id, &set); err != nil && err != unix.ESRCH {
-			t.Fatal(err)
-		}
-	}
 }
