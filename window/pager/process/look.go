@@ -88,7 +88,7 @@ func (l *lookout) goOn(now int64, waits, events bool) {
 
 // awaited reports whether a rank waits for something that another host says.
 func (g *pager) awaited() bool {
-	for _, s := range g.opened {
+	for _, s := range g.spaces {
 		if len(s.waiters.of)+len(s.echoes) > 0 && len(s.spec.Hosts) > 1 {
 			return true
 		}

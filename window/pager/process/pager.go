@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +34,6 @@ type pager struct {
 	mail      []*member       // who has any; the loop's alone
 	viewsByFD map[int]*view
 	spaces    map[uint64]*space
-	opened    []*space // the same: the loop goes through them in each round
 	active    []*space // with something to be carried out
 	dirty     []*link  // with something to be sent
 	holds     holds
@@ -221,7 +219,7 @@ func (g *pager) setAlarm() {
 }
 
 func (g *pager) putOff() bool {
-	for _, s := range g.opened {
+	for _, s := range g.spaces {
 		if s.host.PutOff() > 0 {
 			return true
 		}
@@ -241,7 +239,7 @@ func (g *pager) spaceOf(id uint64, spec line.Spec) (*space, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.spaces[id], g.opened = s, append(g.opened, s)
+	g.spaces[id] = s
 	g.ticks = g.now()
 	return s, nil
 }
@@ -256,7 +254,6 @@ func (g *pager) closeSpace(s *space) error {
 		}
 	}
 	delete(g.spaces, s.id)
-	g.opened = slices.DeleteFunc(g.opened, func(o *space) bool { return o == s })
 	return errors.Join(err, s.close())
 }
 
